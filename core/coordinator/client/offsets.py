@@ -5,9 +5,9 @@ until an answer names them; errors that pass are answered by asking again after 
 """
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
 from typing import Final
 
+from kgroups.core.coordinator.client.classic.states import Reaction
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.offsets.messages import (
     OffsetFetchGroup,
@@ -20,22 +20,15 @@ from kgroups.core.protocol.errors import ErrorCode
 FETCH_VERSION = 9
 
 
-class Refusal(Enum):
-    """The reaction to an OffsetFetch that was not answered."""
-
-    RETRY = "ask again after the back-off"
-    FIND = "find the coordinator, then ask again"
-    REJOIN = "wait until the member has rejoined the group"
-
-
-REFUSALS: Final[Mapping[ErrorCode, Refusal]] = {
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: Refusal.RETRY,
-    ErrorCode.NETWORK_EXCEPTION: Refusal.FIND,
-    ErrorCode.COORDINATOR_NOT_AVAILABLE: Refusal.FIND,
-    ErrorCode.NOT_COORDINATOR: Refusal.FIND,
-    ErrorCode.STALE_MEMBER_EPOCH: Refusal.RETRY,
-    ErrorCode.UNKNOWN_MEMBER_ID: Refusal.REJOIN,
-    ErrorCode.GROUP_ID_NOT_FOUND: Refusal.REJOIN,
+# The reactions to an OffsetFetch that was not answered.
+REFUSALS: Final[Mapping[ErrorCode, Reaction]] = {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: Reaction.RETRY,
+    ErrorCode.NETWORK_EXCEPTION: Reaction.FIND,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: Reaction.FIND,
+    ErrorCode.NOT_COORDINATOR: Reaction.FIND,
+    ErrorCode.STALE_MEMBER_EPOCH: Reaction.RETRY,
+    ErrorCode.UNKNOWN_MEMBER_ID: Reaction.REJOIN,
+    ErrorCode.GROUP_ID_NOT_FOUND: Reaction.REJOIN,
 }
 
 
@@ -80,16 +73,16 @@ class CommittedLookup:
 
     def response(
         self, answer: OffsetFetchResponse | None
-    ) -> Refusal | dict[TopicPartition, int | None]:
+    ) -> Reaction | dict[TopicPartition, int | None]:
         """Committed offsets of partitions that are still wanted (None: no commit), or the refusal.
 
         A partition with an error of its own stays wanted.
         """
         if answer is None:
-            return Refusal.FIND
+            return Reaction.FIND
         (group,) = answer.groups
         if group.error_code is not ErrorCode.NONE:
-            return REFUSALS.get(group.error_code, Refusal.RETRY)
+            return REFUSALS.get(group.error_code, Reaction.RETRY)
         offsets: dict[TopicPartition, int | None] = {}
         for topic in group.topics:
             for row in topic.partitions:

@@ -31,7 +31,7 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.kip848.client import Kip848Client
 from kgroups.core.coordinator.client.manual import ManualClient
-from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
+from kgroups.core.coordinator.client.offsets import CommittedLookup
 from kgroups.core.coordinator.client.ports import Offsets, Positions
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.clients.libraries import LIBRARIES
@@ -373,7 +373,7 @@ class GroupConsumer(Consumer):
     def _looked(self, now_ms: int, response: Any) -> None:
         self._looking = False
         offsets = self._lookup.response(response)
-        if not isinstance(offsets, Refusal) and offsets:
+        if isinstance(offsets, dict) and offsets:
             self.outputs.append(Read(offsets))
         if self._lookup.wanted:
             self._look_at_ms = now_ms + LOOKUP_BACKOFF_MS

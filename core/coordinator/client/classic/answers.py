@@ -14,13 +14,9 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.client.classic.join import send_sync
-from kgroups.core.coordinator.client.classic.member import (
-    SESSION,
-    ClientMember,
-    ClientTimer,
-    Flight,
-)
+from kgroups.core.coordinator.client.classic.member import SESSION_OVER, ClientMember
 from kgroups.core.coordinator.client.classic.states import (
+    AGAIN,
     BEAT,
     COMMIT,
     FIND,
@@ -30,7 +26,8 @@ from kgroups.core.coordinator.client.classic.states import (
     Reaction,
     reaction_to,
 )
-from kgroups.core.coordinator.client.classic.steps import commit_again, commit_answered
+from kgroups.core.coordinator.client.classic.steps import commit_again
+from kgroups.core.coordinator.client.client_half import BACKOFF, BEAT_DUE
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import PortError
 from kgroups.core.coordinator.client.requests import commit_error
@@ -51,12 +48,13 @@ def take_answer(member: ClientMember, token: int, response: Any, *, late: bool =
     flight = member.land(token)
     if flight is None:
         return
-    error = ErrorCode.NETWORK_EXCEPTION if response is None else error_of(flight.api, response)
     api = flight.api
-    stale = flight.generation != member.generation or flight.member_id != member.member_id
+    assert isinstance(api, Api), "of these, a member sends no other"
+    error = ErrorCode.NETWORK_EXCEPTION if response is None else error_of(api, response)
+    stale = flight.identity != member.identity
     reaction = reaction_to(api, error)
-    if flight.commit is not None:
-        commit_answered(member, flight.commit, error, reaction, stale=stale)
+    if flight.wanted is not None:
+        member.settle_commit(flight.wanted, error, again=reaction in AGAIN and not stale)
     elif api is COMMIT:
         _tell_commit(member, error)
     if stale and api is not FIND:
@@ -70,14 +68,14 @@ def take_answer(member: ClientMember, token: int, response: Any, *, late: bool =
         if api in NEWS:
             NEWS[api](member, response)
     else:
-        _react(member, flight, reaction, error, response)
+        _react(member, api, reaction, error, response, awaited=flight.awaited)
     if api is BEAT and error in (NO_ERROR, ErrorCode.REBALANCE_IN_PROGRESS):
         keep_session(member)
 
 
 def keep_session(member: ClientMember) -> None:
     """The coordinator has heard of the member; the session of one that is none stays over."""
-    member.timers.move(SESSION, member.now_ms + member.config.silence_ms)
+    member.timers.move(SESSION_OVER, member.now_ms + member.config.silence_ms)
 
 
 def _lose(member: ClientMember, api: Api, *, late: bool) -> bool:
@@ -118,11 +116,16 @@ def error_of(api: Api, response: Any) -> ErrorCode:
 
 
 def _react(
-    member: ClientMember, flight: Flight, reaction: Reaction, error: ErrorCode, response: Any
+    member: ClientMember,
+    api: Api,
+    reaction: Reaction,
+    error: ErrorCode,
+    response: Any,
+    *,
+    awaited: bool,
 ) -> None:
-    api = flight.api
     reason = f"{api} was answered {error.name}"
-    commits = api is Api.COMMIT and flight.awaited
+    commits = api is Api.COMMIT and awaited
     if reaction is Reaction.FATAL:
         member.fail(reason)
     elif reaction is Reaction.TAKE_ID:
@@ -150,14 +153,14 @@ def _wait_to_rejoin(member: ClientMember, api: Api) -> None:
     """Of a library that waits longer before it joins again than before other requests."""
     wait_ms = member.config.rejoin_backoff_ms
     if wait_ms is not None and api in (Api.JOIN, Api.SYNC):
-        member.arm(ClientTimer.BACKOFF, wait_ms)
+        member.arm(BACKOFF, wait_ms)
 
 
 def _found(member: ClientMember, response: FindCoordinatorResponse) -> None:
     member.find(response.coordinators[0])
-    if member.is_armed(ClientTimer.HEARTBEAT):
-        member.arm(ClientTimer.HEARTBEAT, 0)
-        member.arm(ClientTimer.SESSION, member.config.silence_ms)
+    if BEAT_DUE in member.timers:
+        member.arm(BEAT_DUE, 0)
+        member.arm(SESSION_OVER, member.config.silence_ms)
 
 
 def _joined(member: ClientMember, response: JoinGroupResponse) -> None:

@@ -23,14 +23,7 @@ from kgroups.core.coordinator.client.classic.join import (
     send_heartbeat,
     send_join,
 )
-from kgroups.core.coordinator.client.classic.member import (
-    HEARTBEAT,
-    POLL,
-    ClientMember,
-    ClientTimer,
-    Commit,
-    TimerKey,
-)
+from kgroups.core.coordinator.client.classic.member import SESSION_OVER, STEPS_OVER, ClientMember
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
     BEAT,
@@ -46,14 +39,10 @@ from kgroups.core.coordinator.client.classic.states import (
     ClientAsk,
 )
 from kgroups.core.coordinator.client.classic.steps import (
-    ask_commit,
-    commit_over,
-    finish_callback,
     run_steps,
-    send_commit,
-    send_commits,
     send_leave,
 )
+from kgroups.core.coordinator.client.client_half import BACKOFF, BEAT_DUE, POLL_OVER, REQUEST
 from kgroups.core.coordinator.client.effects import (
     CallbackDone,
     ClientEventKind,
@@ -95,12 +84,12 @@ class ClassicClient(ClientMember):
         self._pursue()
 
     def beat_alone(self, now_ms: int) -> Send | None:
-        if BEAT in self.current or not self._is_at_rest():
+        if self.waits_for(BEAT) or not self._is_at_rest():
             return None
-        if not self.timers.pop_alone(HEARTBEAT, now_ms):
+        if not self.timers.pop_alone(BEAT_DUE, now_ms):
             return None
         self.now_ms = now_ms
-        _beat(self, 0)
+        _beat(self)
         return self._sent_alone()
 
     def beat_answered(self, now_ms: int, token: int, answer: HeartbeatResponse) -> bool:
@@ -108,8 +97,7 @@ class ClassicClient(ClientMember):
         if (
             flight is None
             or answer.error_code is not NO_ERROR
-            or flight.generation != self.generation
-            or flight.member_id != self.member_id
+            or flight.identity != self.identity
             or not self._is_at_rest()
             or not self.timers.is_quiet(now_ms)
         ):
@@ -123,11 +111,10 @@ class ClassicClient(ClientMember):
     def commit_alone(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> Send | None:
         if self.rejoin_reason is not None or not self._is_at_rest():
             return None
-        if self.is_armed(ClientTimer.BACKOFF) or not self.timers.is_quiet(now_ms):
+        if BACKOFF in self.timers or not self.timers.is_quiet(now_ms):
             return None
         self.now_ms = now_ms
-        commit = Commit(self.number(), dict(offsets), 0, None)
-        send_commit(self, commit.offsets, awaited=False, commit=commit)
+        self.send_commit(offsets, self.want_commit(CommitOffsets(offsets)))
         _poll(self, Poll())
         return self._sent_alone()
 
@@ -135,11 +122,10 @@ class ClassicClient(ClientMember):
         flight = self.flights.get(token)
         if (
             flight is None
-            or flight.commit is None
-            or flight.commit.number
-            or flight.commit.until_ms is not None
-            or flight.generation != self.generation
-            or flight.member_id != self.member_id
+            or flight.wanted is None
+            or flight.wanted.command.number
+            or flight.wanted.command.sync
+            or flight.identity != self.identity
             or not self._is_at_rest()
             or not self.timers.is_quiet(now_ms)
             or error_of(COMMIT, answer) is not NO_ERROR
@@ -156,13 +142,13 @@ class ClassicClient(ClientMember):
             self.state is STABLE
             and self.coordinator is not None
             and self.generation != NO_GENERATION
-            and not self.commits
+            and not self.waiting
             and not self.effects
         )
 
     def put_off_beat(self, until_ms: int) -> None:
         """Send the next heartbeat then, and not before."""
-        self.timers.put_off(HEARTBEAT, until_ms)
+        self.timers.put_off(BEAT_DUE, until_ms)
 
     @property
     def identity(self) -> tuple[int, str]:
@@ -171,27 +157,29 @@ class ClassicClient(ClientMember):
     def _take_answer(self, token: int, answer: Any) -> None:
         take_answer(self, token, answer)
 
-    def _fire(self, timer: TimerKey) -> None:
-        kind, token = timer
-        TIMERS[kind](self, token)
+    def _fire(self, timer: str) -> None:
+        if timer in TIMERS:
+            TIMERS[timer](self)
+        else:
+            super()._fire(timer)
 
     def _pursue(self) -> None:
         """Do what can be done now: the steps of the state, finding the coordinator, joining."""
         # What was to be committed before goes first: a later commit is never of less.
-        if self.commits:
-            send_commits(self)
+        if self.waiting:
+            self.send_waiting()
         if self.state in AGENDAS:
             run_steps(self)
-            if self.commits:
-                send_commits(self)
+            if self.waiting:
+                self.send_waiting()
         if self.coordinator is not None and self.state is not JOINING:
             return
-        if self.is_armed(ClientTimer.BACKOFF):
+        if BACKOFF in self.timers:
             return
         if self.coordinator is None:
-            if self.state in NEEDS_COORDINATOR and Api.FIND not in self.current:
+            if self.state in NEEDS_COORDINATOR and not self.waits_for(Api.FIND):
                 send_find(self)
-        elif Api.JOIN not in self.current:
+        elif not self.waits_for(Api.JOIN):
             send_join(self)
 
 
@@ -214,7 +202,7 @@ def _unsubscribe(member: ClientMember, command: Unsubscribe) -> None:
 
 
 def _poll(member: ClientMember, command: Poll) -> None:
-    member.timers.move(POLL, member.now_ms + member.config.max_poll_interval_ms)
+    member.timers.move(POLL_OVER, member.now_ms + member.config.max_poll_interval_ms)
     if member.state is UNJOINED:
         due = member.subscribed
     else:
@@ -238,13 +226,13 @@ def _close(member: ClientMember, command: Close) -> None:
     member.ask(ClientAsk.CLOSE)
 
 
-COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
+COMMANDS: Mapping[type, Callable[[ClientMember, Any], object]] = {
     Subscribe: _subscribe,
     Unsubscribe: _unsubscribe,
     Poll: _poll,
     Polled: ClientMember.polled,
-    CallbackDone: lambda member, command: finish_callback(member, command.number),
-    CommitOffsets: ask_commit,
+    CallbackDone: ClientMember.finish_callback,
+    CommitOffsets: lambda member, command: member.wait_with(member.want_commit(command)),
     UpdateTopics: _update_topics,
     Close: _close,
 }
@@ -253,40 +241,40 @@ COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
 # ---------------------------------------------------------------------- timers
 
 
-def _beat(member: ClientMember, token: int) -> None:
+def _beat(member: ClientMember) -> None:
     interval_ms = member.config.heartbeat_interval_ms
-    member.timers.schedule(HEARTBEAT, member.now_ms + interval_ms, None)
-    ready = member.coordinator is not None and BEAT not in member.current
+    member.arm(BEAT_DUE, interval_ms)
+    ready = member.coordinator is not None and not member.waits_for(BEAT)
     if ready and member.state in BEATING and member.generation != NO_GENERATION:
         send_heartbeat(member)
 
 
-def _session_over(member: ClientMember, token: int) -> None:
+def _session_over(member: ClientMember) -> None:
     if member.config.tolerated_losses is not None and member.config.counts_late:
         return  # it counts what is lost, and does not look at the clock
     reason = "session timed out without an answer to a heartbeat"
     if member.config.session_ends_membership:
         member.ask(ClientAsk.FORGOTTEN, reason)
         return
-    member.arm(ClientTimer.SESSION, member.config.silence_ms)
+    member.arm(SESSION_OVER, member.config.silence_ms)
     member.lose_coordinator(reason)
 
 
-def _poll_over(member: ClientMember, token: int) -> None:
+def _poll_over(member: ClientMember) -> None:
     if CLIENT_OUTCOMES[ClientAsk.POLL_EXPIRED][member.state].act is not ClientAct.IGNORE:
         reason = "consumer poll timeout has expired"
         send_leave(member, reason, awaited=False)
         member.ask(ClientAsk.POLL_EXPIRED, reason)
 
 
-def _steps_over(member: ClientMember, token: int) -> None:
+def _steps_over(member: ClientMember) -> None:
     member.steps_over = True
-    if Api.COMMIT in member.current:
+    if member.waits_for(Api.COMMIT):
         member.tell(ClientEventKind.COMMIT_FAILED, "no answer came in time")
     member.drop(Api.COMMIT, Api.LEAVE)
 
 
-def _request_over(member: ClientMember, token: int) -> None:
+def _request_over(member: ClientMember) -> None:
     """Close the connection: nothing else that is under way is answered either."""
     closes = member.config.timeout_closes_connection
     if closes:
@@ -296,16 +284,10 @@ def _request_over(member: ClientMember, token: int) -> None:
             take_answer(member, waiting, None, late=True)
 
 
-def _backoff_over(member: ClientMember, token: int) -> None:
-    """Nothing more: whatever waited for it is pursued after every timer."""
-
-
-TIMERS: Mapping[ClientTimer, Callable[[ClientMember, int], None]] = {
-    ClientTimer.HEARTBEAT: _beat,
-    ClientTimer.SESSION: _session_over,
-    ClientTimer.POLL: _poll_over,
-    ClientTimer.BACKOFF: _backoff_over,
-    ClientTimer.STEPS: _steps_over,
-    ClientTimer.REQUEST: _request_over,
-    ClientTimer.COMMIT: commit_over,
+TIMERS: Mapping[str, Callable[[ClientMember], None]] = {
+    BEAT_DUE: _beat,
+    SESSION_OVER: _session_over,
+    POLL_OVER: _poll_over,
+    STEPS_OVER: _steps_over,
+    REQUEST: _request_over,
 }

@@ -1,9 +1,6 @@
 """The state of one member, and the little that every part of the client half does to it."""
 
 from collections import deque
-from collections.abc import Mapping
-from enum import Enum
-from typing import NamedTuple
 
 from kgroups.core.coordinator.classic.messages import (
     NO_GENERATION,
@@ -13,81 +10,37 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
     CLIENT_OUTCOMES,
-    FIND,
     Api,
     ClientAct,
     ClientAsk,
     ClientState,
     Step,
 )
-from kgroups.core.coordinator.client.client_half import ClientHalf
+from kgroups.core.coordinator.client.client_half import (
+    BACKOFF,
+    BEAT_DUE,
+    NO_MEMBER,
+    POLL_OVER,
+    ClientHalf,
+)
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import (
     Callback,
+    CallbackDone,
     CallbackKind,
     ClientEventKind,
-    Send,
     TopicPartition,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
-from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo
+from kgroups.core.protocol.errors import ErrorCode
 
-
-class ClientTimer(Enum):
-    """The purposes of a member's timers."""
-
-    # Enum's own is written in Python, and every heartbeat looks timers up several times.
-    __hash__ = object.__hash__
-
-    HEARTBEAT = "heartbeat.interval.ms"
-    SESSION = "session.timeout.ms"
-    POLL = "max.poll.interval.ms"
-    BACKOFF = "retry.backoff.ms"
-    STEPS = "time for preparing or leaving"
-    REQUEST = "request.timeout.ms"
-    COMMIT = "default.api.timeout.ms"
-
-
+SESSION_OVER, STEPS_OVER = "session", "time for preparing or leaving"
+MEMBER_TIMERS = (BEAT_DUE, SESSION_OVER, POLL_OVER)
 # On its way out of the group: whatever comes is no reason to join it again.
 GOING = frozenset({ClientState.UNSUBSCRIBING, ClientState.LEAVING})
-MEMBER_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
-TimerKey = tuple[ClientTimer, int]
-ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
-HEARTBEAT: TimerKey = (ClientTimer.HEARTBEAT, 0)
-SESSION: TimerKey = (ClientTimer.SESSION, 0)
-POLL: TimerKey = (ClientTimer.POLL, 0)
-
-
-class Commit(NamedTuple):
-    """A commit that the application asked for.
-
-    Args:
-        number: by which it is told how it went.
-        until_ms: try again until then; None: once.
-    """
-
-    serial: int
-    offsets: Mapping[TopicPartition, int]
-    number: int
-    until_ms: int | None
-
-
-class Flight(NamedTuple):
-    """A request that is under way, with the identity under which it was sent.
-
-    Args:
-        awaited: the state goes on with its answer; else only an event tells of it.
-        until_ms: the answer counts as lost from then on.
-        commit: what is committed, if the application asked for it.
-    """
-
-    api: Api
-    generation: int
-    member_id: str
-    awaited: bool
-    until_ms: int
-    commit: Commit | None = None
+BETWEEN_GENERATIONS = frozenset({ClientState.JOINING, ClientState.SYNCING})
+OVER = frozenset({ClientState.CLOSED, ClientState.FAILED})
 
 
 class ClientMember(ClientHalf):
@@ -96,8 +49,6 @@ class ClientMember(ClientHalf):
     Attributes:
         state: where it is on its way into the group.
         generation, member_id: -1 and empty if it has none.
-        flights: requests under way by token; `current` names the awaited one of each kind.
-        commits: asked for by the application and not under way.
         agenda: steps of the present state that are still to be done.
         steps_over: the time for these steps is over.
         rejoin_reason: why the next poll begins a rebalance; None if it need not.
@@ -115,13 +66,9 @@ class ClientMember(ClientHalf):
         "assignors",
         "beat",
         "by_pattern",
-        "callback",
         "cluster_topics",
-        "commits",
         "cooperative",
-        "current",
         "failure",
-        "flights",
         "generation",
         "given",
         "join_reason",
@@ -140,20 +87,14 @@ class ClientMember(ClientHalf):
         "watched",
     )
 
-    beat_due, poll_over = HEARTBEAT, POLL
-
     def __init__(self, config: ClientConfig, ports: ClientPorts, *, now_ms: int) -> None:
-        super().__init__(config, now_ms)
+        super().__init__(config, now_ms, ports.positions)
         self.ports = ports
         self.assignors = {assignor.name: assignor for assignor in ports.assignors}
         self.cooperative = all(assignor.cooperative for assignor in ports.assignors)
         self.state = ClientState.UNJOINED
-        self.flights: dict[int, Flight] = {}
-        self.current: dict[Api, int] = {}
-        self.commits: list[Commit] = []
         self.agenda: deque[Step] = deque()
         self.steps_over = False
-        self.callback: Callback | None = None
         self.losses = 0
         self.stretched = 1.0
         self.topics: tuple[str, ...] = ()
@@ -178,80 +119,42 @@ class ClientMember(ClientHalf):
 
     # ------------------------------------------------------------------ effects and timers
 
-    def arm(self, kind: ClientTimer, after_ms: int, token: int = 0) -> None:
-        """Let a timer fire after so many ms, in place of what it was armed for."""
-        self.timers.schedule((kind, token), self.now_ms + after_ms, None)
-
-    def disarm(self, *kinds: ClientTimer) -> None:
-        """Cancel timers that belong to no request."""
-        for kind in kinds:
-            self.timers.cancel((kind, 0))
-
-    def is_armed(self, kind: ClientTimer) -> bool:
-        """Whether a timer that belongs to no request is armed."""
-        return (kind, 0) in self.timers
-
-    def number(self) -> int:
-        """A token or callback number that was not used before."""
-        self._numbers += 1
-        return self._numbers
-
-    def send(
-        self,
-        api: Api,
-        request: Request,
-        *,
-        timeout_ms: int | None = None,
-        awaited: bool = True,
-        commit: Commit | None = None,
-    ) -> None:
-        """Send a request to the coordinator, or FindCoordinator to any broker."""
-        self._numbers = token = self._numbers + 1
-        patience_ms = self.config.request_timeout_ms if timeout_ms is None else timeout_ms
-        until_ms = self.now_ms + patience_ms
-        self.flights[token] = Flight(
-            api, self.generation, self.member_id, awaited, until_ms, commit
-        )
-        if awaited:
-            self.current[api] = token
-        # One timer for all of them, for the one that is waited for least long.
-        armed_ms = self.timers.deadline(ANY_REQUEST)
-        if armed_ms is None or until_ms < armed_ms:
-            self.timers.schedule(ANY_REQUEST, until_ms, None)
-        self.effects.append(Send(token, None if api is FIND else self.coordinator, request))
-
-    def land(self, token: int) -> Flight | None:
-        """The request of this token, which is under way no more; None if nobody waits for it."""
-        flights = self.flights
-        flight = flights.pop(token, None)
-        if flight is None:
-            return None
-        if not flights:
-            self.timers.cancel(ANY_REQUEST)
-        elif flight.until_ms <= (self.timers.deadline(ANY_REQUEST) or self.now_ms):
-            self.timers.schedule(ANY_REQUEST, min(f.until_ms for f in flights.values()), None)
-        if self.current.get(flight.api) == token:
-            del self.current[flight.api]
-        return flight
-
-    def drop(self, *apis: Api) -> None:
-        """Wait no more for the answers to these requests."""
-        for api in apis:
-            if api in self.current:
-                self.land(self.current[api])
+    def disarm(self, *timers: str) -> None:
+        """Cancel timers."""
+        for timer in timers:
+            self.timers.cancel(timer)
 
     def back_off(self) -> None:
-        """Send nothing but heartbeats for a while, each time for longer."""
+        """As of every client half, longer or shorter by chance."""
         attempts, wait_ms = self.attempts, self.count_attempt()
         if self.ports.stretch is not None:
             self.stretched = self.ports.stretch(self.stretched if attempts else None)
             wait_ms = round(wait_ms * self.stretched)
-        self.arm(ClientTimer.BACKOFF, wait_ms)
+        self.arm(BACKOFF, wait_ms)
 
-    def call_back(self, kind: CallbackKind, partitions: tuple[TopicPartition, ...]) -> None:
-        """Run the application's listener; the steps stand still until it has finished."""
-        self.callback = Callback(self.number(), kind, partitions)
-        self.effects.append(self.callback)
+    def obstacle(self) -> str | None:
+        if self.state in OVER:
+            return "the member is closed" if self.failure is None else self.failure
+        if self.state in BETWEEN_GENERATIONS:
+            return ErrorCode.REBALANCE_IN_PROGRESS.name
+        return NO_MEMBER if self.generation == NO_GENERATION else None
+
+    def send_waiting(self) -> None:
+        """As of every client half; what cannot be sent any more is refused at once."""
+        obstacle = self.obstacle()
+        if obstacle is None:
+            super().send_waiting()
+        else:
+            for wanted in self.take_waiting():
+                self.tell_commit(wanted, obstacle)
+
+    def finish_callback(self, command: CallbackDone) -> Callback | None:
+        """The listener has finished: what it was told to give up is no more owned."""
+        callback = super().finish_callback(command)
+        if callback is not None and callback.kind is not CallbackKind.ASSIGNED:
+            gone = set(callback.partitions)
+            self.owned = tuple(partition for partition in self.owned if partition not in gone)
+        return callback
 
     # ------------------------------------------------------------------ state
 
@@ -283,24 +186,24 @@ class ClientMember(ClientHalf):
         self.agenda = deque(AGENDAS[state][0] if state in AGENDAS else ())
         self.steps_over = False
         config = self.config
-        self.disarm(ClientTimer.STEPS)
+        self.disarm(STEPS_OVER)
         if state is ClientState.PREPARING:
-            self.arm(ClientTimer.STEPS, config.max_poll_interval_ms)
+            self.arm(STEPS_OVER, config.max_poll_interval_ms)
         elif state is ClientState.LEAVING:
-            self.arm(ClientTimer.STEPS, config.close_timeout_ms)
+            self.arm(STEPS_OVER, config.close_timeout_ms)
         elif state is ClientState.SYNCING:
             first_ms = config.first_heartbeat_ms
             beat_ms = config.heartbeat_interval_ms if first_ms is None else first_ms
-            self.arm(ClientTimer.HEARTBEAT, beat_ms)
-            self.arm(ClientTimer.SESSION, config.silence_ms)
-            self.arm(ClientTimer.POLL, config.max_poll_interval_ms)
+            self.arm(BEAT_DUE, beat_ms)
+            self.arm(SESSION_OVER, config.silence_ms)
+            self.arm(POLL_OVER, config.max_poll_interval_ms)
         elif state is ClientState.JOINING:
             self.disarm(*MEMBER_TIMERS)
             self.drop(Api.HEARTBEAT)
         if state not in (ClientState.JOINING, ClientState.SYNCING):
             self.drop(Api.JOIN, Api.SYNC)
         if state in (ClientState.UNJOINED, ClientState.CLOSED, ClientState.FAILED):
-            self.disarm(*MEMBER_TIMERS, ClientTimer.BACKOFF)
+            self.disarm(*MEMBER_TIMERS, BACKOFF)
             self.drop(Api.FIND, Api.HEARTBEAT, Api.COMMIT)
 
     def forget(self, reason: str, *, keep_id: bool) -> None:

@@ -1,12 +1,8 @@
 """Steps on the way into a state: commit, revoke, take over, leave; one at a time, in order.
 
-Commits that the application asks for, too: one speaks for the member's generation, so it is refused
-here, without being sent, where the member has none or is between two.
-
 A step that needs an answer or a callback holds up those behind it, and is done again if the
 coordinator has to be found first. Source: `ConsumerCoordinator`, `onJoinPrepare`,
-`onJoinComplete`, `onLeavePrepare`, `sendOffsetCommitRequest`, `commitOffsetsSync`,
-`commitOffsetsAsync`.
+`onJoinComplete`, `onLeavePrepare`, `sendOffsetCommitRequest`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,23 +13,20 @@ from kgroups.core.coordinator.classic.messages import (
     LeaveGroupRequest,
     MemberIdentity,
 )
-from kgroups.core.coordinator.client.classic.member import ClientMember, ClientTimer, Commit
+from kgroups.core.coordinator.client.classic.member import ClientMember
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
     Api,
     ClientAsk,
     ClientState,
-    Reaction,
     Step,
 )
+from kgroups.core.coordinator.client.client_half import BACKOFF
 from kgroups.core.coordinator.client.effects import (
     CallbackKind,
     ClientEventKind,
-    CommitOffsets,
     TopicPartition,
 )
-from kgroups.core.coordinator.client.requests import commit_request
-from kgroups.core.protocol.errors import ErrorCode
 
 LEAVE_VERSION = 5
 
@@ -41,24 +34,12 @@ LEAVE_VERSION = 5
 def run_steps(member: ClientMember) -> None:
     """Do the steps of the present state until one has to wait; after the last, go on."""
     while member.state in AGENDAS:
-        if member.callback is not None or member.current.keys() & {Api.COMMIT, Api.LEAVE}:
+        if member.callback is not None or member.waits_for(Api.COMMIT, Api.LEAVE):
             return
         if not member.agenda:
             member.ask(AGENDAS[member.state][1])
         elif not STEPS[member.agenda[0]](member):
             return
-
-
-def send_commit(
-    member: ClientMember,
-    offsets: Mapping[TopicPartition, int],
-    *,
-    awaited: bool,
-    commit: Commit | None = None,
-) -> None:
-    """Commit these offsets as the member that it is now."""
-    request = commit_request(member.config, member.generation, member.member_id, offsets)
-    member.send(Api.COMMIT, request, awaited=awaited, commit=commit)
 
 
 def send_leave(member: ClientMember, reason: str, *, awaited: bool) -> bool:
@@ -78,32 +59,21 @@ def send_leave(member: ClientMember, reason: str, *, awaited: bool) -> bool:
     return True
 
 
-def finish_callback(member: ClientMember, number: int) -> None:
-    """The listener has finished: what it was told to give up is no more owned."""
-    callback = member.callback
-    if callback is None or callback.number != number:
-        return
-    member.callback = None
-    if callback.kind is not CallbackKind.ASSIGNED:
-        gone = set(callback.partitions)
-        member.owned = tuple(partition for partition in member.owned if partition not in gone)
-
-
 # ---------------------------------------------------------------------- the steps
 
 
 def _commit(member: ClientMember) -> bool:
     if not member.config.enable_auto_commit or member.generation == NO_GENERATION:
         return _done(member)
-    offsets = member.ports.positions(member.owned)
+    offsets = member.positions(member.owned)
     if not offsets:
         return _done(member)
     if member.steps_over:
         member.tell(ClientEventKind.COMMIT_FAILED, "no time was left")
         return _done(member)
-    if member.coordinator is None or member.is_armed(ClientTimer.BACKOFF):
+    if member.coordinator is None or BACKOFF in member.timers:
         return False
-    send_commit(member, offsets, awaited=True)
+    member.send_commit(offsets)
     return _done(member)
 
 
@@ -179,66 +149,3 @@ def commit_again(member: ClientMember) -> None:
     """The commit of the steps failed for now: put it back in front."""
     if member.state in (ClientState.PREPARING, ClientState.LEAVING):
         member.agenda.appendleft(Step.COMMIT)
-
-
-BETWEEN_GENERATIONS = frozenset({ClientState.JOINING, ClientState.SYNCING})
-OVER = frozenset({ClientState.CLOSED, ClientState.FAILED})
-
-
-def ask_commit(member: ClientMember, command: CommitOffsets) -> None:
-    """Take in the application's wish; it is carried out as soon as it can be."""
-    until_ms = None
-    serial = member.number()
-    if command.sync:
-        until_ms = member.now_ms + member.config.default_api_timeout_ms
-        member.arm(ClientTimer.COMMIT, member.config.default_api_timeout_ms, serial)
-    member.commits.append(Commit(serial, dict(command.offsets), command.number, until_ms))
-
-
-def send_commits(member: ClientMember) -> None:
-    """Send what waits, once the coordinator is known; refuse what cannot be sent any more."""
-    waiting, member.commits = member.commits, []
-    for commit in waiting:
-        obstacle = _obstacle(member)
-        if obstacle is not None:
-            tell_commit(member, commit, obstacle)
-        elif member.coordinator is None or member.is_armed(ClientTimer.BACKOFF):
-            member.commits.append(commit)
-        else:
-            send_commit(member, commit.offsets, awaited=False, commit=commit)
-
-
-def commit_answered(
-    member: ClientMember, commit: Commit, error: ErrorCode, reaction: Reaction, *, stale: bool
-) -> None:
-    """Tell how a commit went; one that the application waits for is first tried again."""
-    retriable = reaction in (Reaction.RETRY, Reaction.FIND) and not stale
-    if retriable and commit.until_ms is not None and member.now_ms < commit.until_ms:
-        member.commits.append(commit)
-        member.back_off()
-    else:
-        tell_commit(member, commit, None if error is ErrorCode.NONE else error.name)
-
-
-def commit_over(member: ClientMember, serial: int) -> None:
-    """The time of a commit is over: it waits for its coordinator no longer."""
-    for commit in [commit for commit in member.commits if commit.serial == serial]:
-        member.commits.remove(commit)
-        tell_commit(member, commit, "no answer came in time")
-
-
-def tell_commit(member: ClientMember, commit: Commit, problem: str | None) -> None:
-    """Tell the application, by the number that it gave its commit."""
-    member.timers.cancel((ClientTimer.COMMIT, commit.serial))
-    member.tell_commit(commit.number, problem)
-
-
-def _obstacle(member: ClientMember) -> str | None:
-    """Why nothing can be committed now; None if it can."""
-    if member.state in OVER:
-        return "the member is closed" if member.failure is None else member.failure
-    if member.state in BETWEEN_GENERATIONS:
-        return ErrorCode.REBALANCE_IN_PROGRESS.name
-    if member.generation == NO_GENERATION:
-        return "the member is not part of an active group"
-    return None

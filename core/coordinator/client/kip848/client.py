@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.append_errors import NO_ERROR
-from kgroups.core.coordinator.client.classic.states import Api
+from kgroups.core.coordinator.client.classic.states import Api, Reaction
+from kgroups.core.coordinator.client.client_half import BACKOFF, BEAT_DUE, POLL_OVER
 from kgroups.core.coordinator.client.effects import (
     CallbackDone,
     CallbackKind,
@@ -26,21 +27,17 @@ from kgroups.core.coordinator.client.effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client.kip848.member import (
-    BEAT_DUE,
     BEAT_REACTIONS,
     BEATING,
     HASTY,
     HEARTBEAT_API,
     JOIN_EPOCH,
     LEAVING,
-    POLL_OVER,
     STABLE,
     THROWN_OUT,
-    BeatReaction,
     MemberState,
 )
 from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
-from kgroups.core.coordinator.client.requester import BACKOFF
 from kgroups.core.coordinator.client.requests import commit_error, find_request
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
@@ -66,7 +63,7 @@ class Kip848Client(Kip848ClientSteps):
         self._pursue()
 
     def beat_alone(self, now_ms: int) -> Send | None:
-        if self._flights or not self._is_at_rest() or BACKOFF in self.timers:
+        if self.flights or not self._is_at_rest() or BACKOFF in self.timers:
             return None
         if not self.timers.pop_alone(BEAT_DUE, now_ms):
             return None
@@ -77,7 +74,7 @@ class Kip848Client(Kip848ClientSteps):
     def beat_answered(
         self, now_ms: int, token: int, answer: ConsumerGroupHeartbeatResponse
     ) -> bool:
-        flight = self._flights.get(token)
+        flight = self.flights.get(token)
         if (
             flight is None
             or answer.error_code is not NO_ERROR
@@ -90,7 +87,7 @@ class Kip848Client(Kip848ClientSteps):
         ):
             return False
         self.now_ms = now_ms
-        self._land(token)
+        self.land(token)
         self.attempts = 0
         return True
 
@@ -105,11 +102,11 @@ class Kip848Client(Kip848ClientSteps):
         return self._sent_alone()
 
     def commit_answered(self, now_ms: int, token: int, answer: OffsetCommitResponse) -> bool:
-        asked = self._asked.get(token)
+        flight = self.flights.get(token)
         if (
-            asked is None
-            or asked.command.number
-            or token not in self._flights
+            flight is None
+            or flight.wanted is None
+            or flight.wanted.command.number
             or not self._is_at_rest()
             or BEAT_DUE not in self.timers
             or not self.timers.is_quiet(now_ms)
@@ -117,8 +114,7 @@ class Kip848Client(Kip848ClientSteps):
         ):
             return False
         self.now_ms = now_ms
-        self._land(token)
-        del self._asked[token]
+        self.land(token)
         return True
 
     def _is_at_rest(self) -> bool:
@@ -128,7 +124,7 @@ class Kip848Client(Kip848ClientSteps):
             and self.coordinator is not None
             and not self._steps
             and not self.effects
-            and not self._waiting
+            and not self.waiting
         )
 
     @property
@@ -144,9 +140,9 @@ class Kip848Client(Kip848ClientSteps):
     def poll_is_due(self) -> bool:
         """Whether the next poll does more than fetch records."""
         if self.state in THROWN_OUT or self.state is MemberState.UNSUBSCRIBED:
-            return self._callback is None and not self._steps and self.subscribed
+            return self.callback is None and not self._steps and self.subscribed
         waits = self.state is MemberState.RECONCILING and not self._steps
-        return waits and self._callback is None and self._resolved() != self.owned
+        return waits and self.callback is None and self._resolved() != self.owned
 
     # ------------------------------------------------------------------ commands
 
@@ -155,7 +151,7 @@ class Kip848Client(Kip848ClientSteps):
 
     def _poll(self, command: Poll) -> None:
         if POLL_OVER in self.timers:
-            self._arm(POLL_OVER, self.config.max_poll_interval_ms)
+            self.arm(POLL_OVER, self.config.max_poll_interval_ms)
         if self.poll_is_due:
             if self.state is MemberState.RECONCILING:
                 self._begin_reconciling()
@@ -163,10 +159,6 @@ class Kip848Client(Kip848ClientSteps):
                 self._steps = [lambda: self._let_go(self.owned, CallbackKind.LOST), self._join]
             else:
                 self._join()
-
-    def _callback_done(self, command: CallbackDone) -> None:
-        if self._callback is not None and self._callback.number == command.number:
-            self._callback = None
 
     def _update_topics(self, command: UpdateTopics) -> None:
         self._topics = dict(command.topics)
@@ -189,7 +181,7 @@ class Kip848Client(Kip848ClientSteps):
         kind = CallbackKind.LOST if thrown_out else CallbackKind.REVOKED
         member = self.epoch > JOIN_EPOCH and not thrown_out
         self._enter(MemberState.PREPARE_LEAVING, reason)
-        self._callback = None
+        self.callback = None
         self._steps = [lambda: self._let_go(self.owned, kind), lambda: self._leave(member)]
         if member and commits:
             self._steps.insert(0, self._auto_commit)
@@ -197,9 +189,9 @@ class Kip848Client(Kip848ClientSteps):
     # ------------------------------------------------------------------ steps
 
     def _pursue(self) -> None:
-        if self._waiting:
-            self._send_waiting()
-        while self._steps and self._callback is None and self._commit_token not in self._flights:
+        if self.waiting:
+            self.send_waiting()
+        while self._steps and self.callback is None and self._commit_token not in self.flights:
             step = self._steps.pop(0)
             if not step():
                 self._steps.insert(0, step)
@@ -211,9 +203,9 @@ class Kip848Client(Kip848ClientSteps):
             return
         if not reachable:
             wanted = self.state in BEATING or self.state is MemberState.PREPARE_LEAVING
-            if wanted and not self._waits_for(Api.FIND):
-                self._send(Api.FIND, find_request(self.config))
-        elif self.state in BEATING and not self._waits_for(HEARTBEAT_API):
+            if wanted and not self.waits_for(Api.FIND):
+                self.send(Api.FIND, find_request(self.config))
+        elif self.state in BEATING and not self.waits_for(HEARTBEAT_API):
             self._beat()
 
     # ------------------------------------------------------------------ heartbeats
@@ -227,10 +219,10 @@ class Kip848Client(Kip848ClientSteps):
             request = quiet
         else:
             request = self._quiet = self._heartbeat(beat, beat)
-        self._send(HEARTBEAT_API, request)
+        self.send(HEARTBEAT_API, request)
         self._sent = beat
         if self._interval_ms:
-            self._arm(BEAT_DUE, self._interval_ms)
+            self.arm(BEAT_DUE, self._interval_ms)
         if self.state is MemberState.ACKNOWLEDGING and not joining:
             self._after_beat()
 
@@ -241,45 +233,45 @@ class Kip848Client(Kip848ClientSteps):
             super()._fire(timer)
 
     def _take_answer(self, token: int, answer: Any) -> None:
-        api = self._land(token)
-        if api is None:
+        flight = self.land(token)
+        if flight is None:
             return
-        if api == Api.FIND:
-            if self._found(answer):
+        if flight.api == Api.FIND:
+            if self.found(answer):
                 self.timers.cancel(BEAT_DUE)
-        elif api == Api.COMMIT:
-            self._committed(token, answer)
+        elif flight.api == Api.COMMIT:
+            self._committed(token, flight.wanted, answer)
         elif self.state in BEATING:
             self._beaten(answer)
 
     def _beaten(self, answer: ConsumerGroupHeartbeatResponse | None) -> None:
         error = ErrorCode.NETWORK_EXCEPTION if answer is None else answer.error_code
-        reaction = BEAT_REACTIONS.get(error, BeatReaction.FATAL)
+        reaction = BEAT_REACTIONS.get(error, Reaction.FATAL)
         reason = f"{HEARTBEAT_API} was answered {error.name}"
-        if reaction is BeatReaction.PROCEED and answer is not None:
+        if reaction is Reaction.PROCEED and answer is not None:
             self.attempts = 0
             self._take_in(answer)
             return
         self._sent = None
-        if reaction is BeatReaction.FENCE:
+        if reaction is Reaction.FORGET_GENERATION:
             self._throw_out(MemberState.FENCED, reason)
-        elif reaction is BeatReaction.FATAL:
+        elif reaction is Reaction.FATAL:
             message = None if answer is None else answer.error_message
             self.failure = f"{reason}: {message}" if message else reason
             self._enter(MemberState.FATAL, reason)
             self.tell(ClientEventKind.FAILED, self.failure)
             self.timers = Timers()
         else:
-            if reaction is BeatReaction.FIND:
+            if reaction is Reaction.FIND:
                 self.lose_coordinator(reason)
             # The next attempt waits for the back-off only, not for the interval.
             self.timers.cancel(BEAT_DUE)
-            self._back_off()
+            self.back_off()
 
     def _take_in(self, answer: ConsumerGroupHeartbeatResponse) -> None:
         self.epoch, self._interval_ms = answer.member_epoch, answer.heartbeat_interval_ms
         if BEAT_DUE not in self.timers:
-            self._arm(BEAT_DUE, self._interval_ms)
+            self.arm(BEAT_DUE, self._interval_ms)
         if answer.assignment is not None:
             self._target = {t.topic_id: frozenset(t.partitions) for t in answer.assignment}
             count = sum(len(partitions) for partitions in self._target.values())
@@ -292,12 +284,10 @@ class Kip848Client(Kip848ClientSteps):
     def _throw_out(self, state: MemberState, reason: str) -> None:
         self.tell(ClientEventKind.GENERATION_LOST, reason, self.epoch)
         self._enter(state, reason)
-        self._steps, self._callback = [], None
+        self._steps, self.callback = [], None
         self.epoch, self._sent = JOIN_EPOCH, None
         # An answer to what it asked before says nothing about the member that it will be.
-        for token, (api, _) in list(self._flights.items()):
-            if api == HEARTBEAT_API:
-                self._land(token)
+        self.drop(HEARTBEAT_API)
         for kind in (BEAT_DUE, POLL_OVER):
             self.timers.cancel(kind)
 
@@ -308,12 +298,12 @@ class Kip848Client(Kip848ClientSteps):
             self._throw_out(MemberState.STALE, "consumer poll timeout has expired")
 
 
-COMMANDS: Mapping[type, Callable[[Kip848Client, Any], None]] = {
+COMMANDS: Mapping[type, Callable[[Kip848Client, Any], object]] = {
     Subscribe: Kip848Client._subscribe,
     Unsubscribe: Kip848Client._unsubscribe,
     Poll: Kip848Client._poll,
     Polled: Kip848Client.polled,
-    CallbackDone: Kip848Client._callback_done,
+    CallbackDone: Kip848Client.finish_callback,
     CommitOffsets: Kip848Client._commit,
     UpdateTopics: Kip848Client._update_topics,
     Close: Kip848Client._close,

@@ -4,19 +4,15 @@ Source: `MemberState`, `ConsumerMembershipManager`, `ConsumerHeartbeatRequestMan
 """
 
 from collections.abc import Callable, Mapping
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from kgroups.core.coordinator.client.classic.states import Reaction
+from kgroups.core.coordinator.client.client_half import ClientHalf
 from kgroups.core.coordinator.client.config import ClientConfig
-from kgroups.core.coordinator.client.effects import (
-    Callback,
-    CallbackKind,
-    ClientEventKind,
-    TopicPartition,
-)
+from kgroups.core.coordinator.client.effects import ClientEventKind, TopicPartition
 from kgroups.core.coordinator.client.ports import Positions, no_positions
-from kgroups.core.coordinator.client.requester import Requester
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
@@ -69,31 +65,21 @@ LEAVING: Final = frozenset({S.PREPARE_LEAVING, S.LEAVING, S.CLOSED})
 THROWN_OUT: Final = frozenset({S.FENCED, S.STALE})
 
 
-class BeatReaction(Enum):
-    """The reactions of a member to the answer to a heartbeat."""
-
-    PROCEED = "take the answer in"
-    RETRY = "ask again after the back-off"
-    FIND = "find the coordinator, then ask again"
-    FENCE = "lose everything, join again with epoch 0"
-    FATAL = "fail"
-
-
-BEAT_REACTIONS: Final[Mapping[ErrorCode, BeatReaction]] = {
-    ErrorCode.NONE: BeatReaction.PROCEED,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: BeatReaction.RETRY,
-    ErrorCode.COORDINATOR_NOT_AVAILABLE: BeatReaction.FIND,
-    ErrorCode.NOT_COORDINATOR: BeatReaction.FIND,
-    ErrorCode.NETWORK_EXCEPTION: BeatReaction.FIND,
-    ErrorCode.UNKNOWN_MEMBER_ID: BeatReaction.FENCE,
-    ErrorCode.FENCED_MEMBER_EPOCH: BeatReaction.FENCE,
+# The reactions to the answer to a heartbeat; any other error is fatal.
+BEAT_REACTIONS: Final[Mapping[ErrorCode, Reaction]] = {
+    ErrorCode.NONE: Reaction.PROCEED,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: Reaction.RETRY,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: Reaction.FIND,
+    ErrorCode.NOT_COORDINATOR: Reaction.FIND,
+    ErrorCode.NETWORK_EXCEPTION: Reaction.FIND,
+    ErrorCode.UNKNOWN_MEMBER_ID: Reaction.FORGET_GENERATION,
+    ErrorCode.FENCED_MEMBER_EPOCH: Reaction.FORGET_GENERATION,
 }
 
 
 JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
 HEARTBEAT_API = "ConsumerGroupHeartbeat"
 HEARTBEAT_VERSION = 1
-BEAT_DUE, POLL_OVER = "heartbeat", "poll"
 Target = Mapping[UUID, frozenset[int]]
 
 
@@ -112,7 +98,7 @@ class Beat(NamedTuple):
     owned: tuple[TopicPartitions, ...]
 
 
-class Kip848ClientMember(Requester):
+class Kip848ClientMember(ClientHalf):
     """A member's state; `Kip848Client` is its door.
 
     Args:
@@ -131,7 +117,6 @@ class Kip848ClientMember(Requester):
     __slots__ = (
         "_assignor",
         "_beat_of",
-        "_callback",
         "_commit_token",
         "_interval_ms",
         "_leaves_to",
@@ -149,8 +134,6 @@ class Kip848ClientMember(Requester):
         "member_id",
         "state",
     )
-
-    beat_due, poll_over = BEAT_DUE, POLL_OVER
 
     def __init__(
         self,
@@ -180,7 +163,6 @@ class Kip848ClientMember(Requester):
         self._interval_ms = 0
         # What it is once it has left.
         self._leaves_to = MemberState.CLOSED
-        self._callback: Callback | None = None
         self._steps: list[Callable[[], bool]] = []
 
     @property
@@ -251,16 +233,8 @@ class Kip848ClientMember(Requester):
 
     # ------------------------------------------------------------------ effects and timers
 
-    def _call_back(self, kind: CallbackKind, partitions: tuple[TopicPartition, ...]) -> None:
-        self._numbers += 1
-        self._callback = Callback(self._numbers, kind, partitions)
-        self.effects.append(self._callback)
-
     def _enter(self, state: MemberState, reason: str) -> None:
         if state is not self.state:
             assert state in MOVES[self.state], f"{self.state} -> {state}"
             self.tell(ClientEventKind.STATE_CHANGED, reason, self.state, state)
             self.state = state
-
-    def _arm(self, kind: str, after_ms: int) -> None:
-        self.timers.schedule(kind, self.now_ms + after_ms, None)

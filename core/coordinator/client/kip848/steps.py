@@ -5,10 +5,11 @@ epoch of the moment; a rebalance does not refuse it. Source: `AbstractMembership
 `ConsumerMembershipManager`, `CommitRequestManager`.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any
 
-from kgroups.core.coordinator.client.classic.states import Api
+from kgroups.core.coordinator.client.classic.states import AGAIN, Api, Reaction
+from kgroups.core.coordinator.client.client_half import NO_MEMBER, POLL_OVER, Wanted
 from kgroups.core.coordinator.client.effects import (
     CallbackKind,
     ClientEventKind,
@@ -21,18 +22,12 @@ from kgroups.core.coordinator.client.kip848.member import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
     LEAVE_STATIC_EPOCH,
-    POLL_OVER,
-    BeatReaction,
     Kip848ClientMember,
     MemberState,
 )
-from kgroups.core.coordinator.client.requester import BACKOFF, COMMIT_OVER, Wanted
-from kgroups.core.coordinator.client.requests import commit_error, commit_request
-from kgroups.core.coordinator.request import Request
+from kgroups.core.coordinator.client.requests import commit_error
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.protocol.errors import ErrorCode
-
-AGAIN: Final = frozenset({BeatReaction.RETRY, BeatReaction.FIND})
 
 
 class Kip848Commits(Kip848ClientMember):
@@ -41,58 +36,40 @@ class Kip848Commits(Kip848ClientMember):
     __slots__ = ()
 
     def _commit(self, command: CommitOffsets) -> None:
-        patience_ms = self.config.default_api_timeout_ms if command.sync else 0
-        commit = Wanted(command, self.now_ms + patience_ms)
-        if self.epoch <= JOIN_EPOCH:
-            self._tell_commit(commit, "the member is not part of an active group")
+        commit, obstacle = self.want_commit(command), self.obstacle()
+        if obstacle is not None:
+            self.tell_commit(commit, obstacle)
         elif self.coordinator is not None:
-            self._asked[self._send(Api.COMMIT, self._commit_of(command.offsets))] = commit
+            self.send_commit(command.offsets, commit)
         elif command.sync:
-            self._wait_with(commit)
+            self.wait_with(commit)
         else:
-            self._tell_commit(commit, "the coordinator is not known")
+            self.tell_commit(commit, "the coordinator is not known")
 
-    def _send_waiting(self) -> None:
-        """Send what waited for the coordinator, once it is known."""
-        if self._waiting and self.coordinator is not None and BACKOFF not in self.timers:
-            waiting, self._waiting = self._waiting, []
-            self.timers.cancel(COMMIT_OVER)
-            for commit in waiting:
-                if self.epoch <= JOIN_EPOCH:
-                    self._tell_commit(commit, "the member is not part of an active group")
-                else:
-                    token = self._send(Api.COMMIT, self._commit_of(commit.command.offsets))
-                    self._asked[token] = commit
+    def obstacle(self) -> str | None:
+        return NO_MEMBER if self.epoch <= JOIN_EPOCH else None
 
     def _auto_commit(self) -> bool:
         if not self.config.enable_auto_commit or self.epoch <= JOIN_EPOCH:
             return True
-        offsets = self._positions(self.owned)
+        offsets = self.positions(self.owned)
         if not offsets:
             return True
         if self.coordinator is None:
             return False
-        self._commit_token = self._send(Api.COMMIT, self._commit_of(offsets))
+        self._commit_token = self.send_commit(offsets)
         return True
 
-    def _commit_of(self, offsets: Mapping[TopicPartition, int]) -> Request:
-        return commit_request(self.config, self.epoch, self.member_id, offsets)
-
-    def _committed(self, token: int, answer: Any) -> None:
+    def _committed(self, token: int, wanted: Wanted | None, answer: Any) -> None:
         error = commit_error(answer)
-        asked = self._asked.pop(token, None)
         reaction = BEAT_REACTIONS.get(error)
-        again = reaction in AGAIN and asked is not None and self.now_ms < asked.until_ms
-        if asked is not None and again:
-            self._wait_with(asked)
-            self._back_off()
-        elif asked is not None:
-            self._tell_commit(asked, None if error is ErrorCode.NONE else error.name)
+        if wanted is not None:
+            self.settle_commit(wanted, error, again=reaction in AGAIN)
         elif error is ErrorCode.NONE:
             self.tell(ClientEventKind.OFFSETS_COMMITTED)
         else:
             self.tell(ClientEventKind.COMMIT_FAILED, error.name)
-        if reaction is BeatReaction.FIND:
+        if reaction is Reaction.FIND:
             self.lose_coordinator(f"{Api.COMMIT} was answered {error.name}")
             if token == self._commit_token and self._steps:
                 # The rebalance waits for this commit: again, once the coordinator is found.
@@ -100,12 +77,10 @@ class Kip848Commits(Kip848ClientMember):
 
     def _give_commits_up(self, reason: str) -> None:
         """The member is gone: nobody answers the commits that its application waits for."""
-        given_up = [*self._asked.values(), *self._waiting]
-        self._asked.clear()
-        self._waiting.clear()
-        self.timers.cancel(COMMIT_OVER)
-        for commit in given_up:
-            self._tell_commit(commit, reason)
+        under_way = [flight.wanted for flight in self.flights.values() if flight.wanted]
+        self.flights.clear()
+        for commit in (*under_way, *self.take_waiting()):
+            self.tell_commit(commit, reason)
 
 
 class Kip848ClientSteps(Kip848Commits):
@@ -116,7 +91,7 @@ class Kip848ClientSteps(Kip848Commits):
     def _let_go(self, partitions: Iterable[TopicPartition], kind: CallbackKind) -> bool:
         gone = tuple(partitions)
         if gone:
-            self._call_back(kind, gone)
+            self.call_back(kind, gone)
             self._steps.insert(0, lambda: self._forget(gone))
         return True
 
@@ -130,7 +105,7 @@ class Kip848ClientSteps(Kip848Commits):
             self.epoch, self._sent = JOIN_EPOCH, None
             self._target = {}
             self._enter(MemberState.JOINING, "polled while not a member")
-            self._arm(POLL_OVER, self.config.max_poll_interval_ms)
+            self.arm(POLL_OVER, self.config.max_poll_interval_ms)
         return True
 
     def _leave(self, member: bool) -> bool:
@@ -138,7 +113,6 @@ class Kip848ClientSteps(Kip848Commits):
             self._say_good_bye()
         self._enter(MemberState.LEAVING, "gave up all partitions")
         self.timers = Timers()
-        self._flights.clear()
         self._give_commits_up("the member has left the group")
         self._enter(self._leaves_to, "left the group")
         if self._leaves_to is MemberState.UNSUBSCRIBED:
@@ -148,7 +122,7 @@ class Kip848ClientSteps(Kip848Commits):
     def _say_good_bye(self) -> None:
         static = self.config.group_instance_id is not None
         self.epoch = LEAVE_STATIC_EPOCH if static else LEAVE_EPOCH
-        self._send(HEARTBEAT_API, self._heartbeat(self._whole_beat(), None))
+        self.send(HEARTBEAT_API, self._heartbeat(self._whole_beat(), None))
 
     # ------------------------------------------------------------------ reconciliation
 
@@ -168,7 +142,7 @@ class Kip848ClientSteps(Kip848Commits):
         self, wanted: tuple[TopicPartition, ...], added: tuple[TopicPartition, ...]
     ) -> bool:
         self.owned = wanted
-        self._call_back(CallbackKind.ASSIGNED, added)
+        self.call_back(CallbackKind.ASSIGNED, added)
         return True
 
     def _acknowledge(self) -> bool:
@@ -177,7 +151,7 @@ class Kip848ClientSteps(Kip848Commits):
 
     def _after_beat(self) -> None:
         """An acknowledgement has been sent, or an answer taken in: which state follows."""
-        if self._steps or self._callback is not None:
+        if self._steps or self.callback is not None:
             return
         wanted = {TopicPartition(n, p) for n, p in self._resolved()}
         unresolved = any(topic not in self._topic_names for topic in self._target)
