@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 from bench.lag_captures import CACHE, PARTITIONS, START_MS
 from bench.stage import say
 from kgroups.core.lag.captures.delta_table import CAPTURES, append, dated
-from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,
     HOURS,
@@ -26,6 +25,7 @@ from kgroups.core.lag.captures.hour_table import (
     PARTITIONS as FOLDERS,
 )
 from kgroups.core.lag.captures.retention import roll_up_months
+from kgroups.core.lag.captures.roll_up import rolled_up
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 
 DAY_MS: Final = 24 * HOUR_MS

@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from kgroups.core.errors import ItemError
 from kgroups.core.lag.captures.capture_files import whole_files
-from kgroups.core.lag.captures.day_roll_up import day_of
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
     DATE,
@@ -43,6 +42,7 @@ from kgroups.core.lag.captures.hour_table import (
     hours_schema,
     read_hours,
 )
+from kgroups.core.lag.captures.roll_up import day_of
 from kgroups.core.lag.stores.places import Place
 
 PREFIX: Final = "month"

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from kgroups.core.lag.captures.capture_files import whole_files
 from kgroups.core.lag.captures.capture_window import must_be_folder
-from kgroups.core.lag.captures.day_roll_up import day_of
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
     DATE,
@@ -28,7 +27,6 @@ from kgroups.core.lag.captures.delta_table import (
     schema_of,
     utc_date,
 )
-from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,
     RolledHours,
@@ -49,6 +47,7 @@ from kgroups.core.lag.captures.month_table import (
     write_month,
 )
 from kgroups.core.lag.captures.pending import move
+from kgroups.core.lag.captures.roll_up import day_of, rolled_up
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 from kgroups.core.lag.captures.upkeep import Upkeep
 from kgroups.core.lag.stores.places import Place

@@ -8,7 +8,6 @@ import pytest
 
 from kgroups.core.lag.captures.capture_window import Window, open_window
 from kgroups.core.lag.captures.delta_table import TIME, append, rows_in
-from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import (
     DAY_MS,
     HOUR_MS,
@@ -22,6 +21,7 @@ from kgroups.core.lag.captures.hour_table import (
 )
 from kgroups.core.lag.captures.month_table import LEAST_MS, roll_up_files
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days, roll_up_months
+from kgroups.core.lag.captures.roll_up import rolled_up
 from kgroups.core.lag.captures.upkeep import compact
 from tests.core.lag.captures.test_retention import by_key, tables, write
 from tests.support.lag.odd_history import START_MS, moved, odd_captures

@@ -12,7 +12,6 @@ import pytest
 from kgroups.core.errors import NotFoundError
 from kgroups.core.lag.captures.capture_window import Window, open_window
 from kgroups.core.lag.captures.collector import write_capture
-from kgroups.core.lag.captures.day_roll_up import day_of
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
     DATE,
@@ -22,7 +21,6 @@ from kgroups.core.lag.captures.delta_table import (
     marks_of,
     rows_in,
 )
-from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,
     HOURS,
@@ -32,6 +30,7 @@ from kgroups.core.lag.captures.hour_table import (
     hours_schema,
 )
 from kgroups.core.lag.captures.retention import roll_up, roll_up_days
+from kgroups.core.lag.captures.roll_up import day_of, rolled_up
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.lag.lag_query import KEYS
