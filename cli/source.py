@@ -157,7 +157,6 @@ def snapshot_of(
     offsets: bool = True,
     log_offsets: bool = True,
     isolation: Isolation = "read_uncommitted",
-    more_topics: Callable[[str], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:
     """The named groups of a file, or else of a cluster; all of them if none is named.
@@ -179,7 +178,6 @@ def snapshot_of(
         offsets=offsets,
         log_offsets=log_offsets,
         isolation=isolation,
-        more_topics=more_topics,
         progress=progress,
     )
     if not any(error.code == NO_GROUP for error in snapshot.errors):

@@ -53,7 +53,6 @@ def lines(
     unit: str,
     axis: Axis = "time",
     kind: str = "series",
-    steps: bool = False,
     marks: Sequence[tuple[float, str]] = (),
 ) -> Figure:
     """Values over time, one line a name.
@@ -63,15 +62,13 @@ def lines(
             milliseconds for the axis `time`, else a number of `seconds` or `step`s.
         unit: of the values, for the axis.
         kind: what a name is, for the legend: `group`.
-        steps: a value holds until the next one, instead of being joined to it.
         marks: times of events, each with its name.
     """
     label = labels(name for _, name, _ in rows)
     values = [{"t": t, "name": n, "label": label[n], "value": value} for t, n, value in rows]
-    interpolate: Any = "step-after" if steps else "linear"
     chart = (
         alt.Chart(_data(values))
-        .mark_line(point=alt.OverlayMarkDef(size=18), interpolate=interpolate, strokeWidth=2)
+        .mark_line(point=alt.OverlayMarkDef(size=18), interpolate="linear", strokeWidth=2)
         .encode(
             x=time_x("t", axis, [t for t, _, _ in rows]),
             y=alt.Y("value:Q", title=unit, axis=amounts()),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -263,39 +264,31 @@ def _by_time(
     partition in one round each.
     """
     here = read_logs(admin, {name for _, source in copies for name, _ in source.partitions})
-    rounds: list[dict[TopicPartition, Stand]] = []
-    stands: list[tuple[dict[TopicPartition, int], dict[TopicPartition, Moment]]] = []
-    for _, source in copies:
-        places, lost = _places(source.group, source.partitions, here)
-        at_round: dict[TopicPartition, int] = {}
+    stands = [_places(source.group, source.partitions, here) for _, source in copies]
+    distinct: dict[TopicPartition, dict[Stand, None]] = {}
+    for places, _ in stands:
         for at, place in places.items():
-            number = next(
-                (n for n, known in enumerate(rounds) if known.get(at, place) == place), len(rounds)
-            )
-            if number == len(rounds):
-                rounds.append({})
-            rounds[number][at] = place
-            at_round[at] = number
-        stands.append((at_round, lost))
-    moments: list[dict[TopicPartition, Moment]] = []
-    found: list[Mapping[TopicPartition, int | str | None]] = []
-    for known in rounds:
-        told = record_moments(admin, here, known)
+            distinct.setdefault(at, {})[place] = None
+    moments: dict[tuple[TopicPartition, Stand], Moment] = {}
+    found: dict[tuple[TopicPartition, Stand], int | str | None] = {}
+    for turn in zip_longest(*distinct.values()):
+        places = {at: place for at, place in zip(distinct, turn, strict=True) if place is not None}
+        told = record_moments(admin, here, places)
         times = {
             (prefix + topic, number): moment.time_ms
             for (topic, number), moment in told.items()
             if moment.time_ms is not None and log_of(logs, (prefix + topic, number)) is not None
         }
-        moments.append(told)
-        found.append(offsets_at_times(target, times))
+        offsets = offsets_at_times(target, times)
+        for at, place in places.items():
+            moments[at, place], found[at, place] = told[at], offsets.get((prefix + at[0], at[1]))
     changes: list[Change] = []
-    for (group, source), (at_round, lost) in zip(copies, stands, strict=True):
+    for (group, source), (places, lost) in zip(copies, stands, strict=True):
         ordered = {
-            (prefix + at[0], at[1]): lost[at] if at in lost else moments[at_round[at]][at]
+            (prefix + at[0], at[1]): lost[at] if at in lost else moments[at, places[at]]
             for at in source.partitions
         }
-        there = {(prefix + at[0], at[1]): number for at, number in at_round.items()}
-        own = {at: found[number].get(at) for at, number in there.items()}
+        own = {(prefix + at[0], at[1]): found[at, place] for at, place in places.items()}
         changes += plan_copy_by_time(group, ordered, own, logs)
     return changes
 
