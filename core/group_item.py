@@ -126,8 +126,7 @@ def member_lags(group: Group, rows: "Iterable[OffsetRow]") -> dict[str, int]:
     for member in group.members or ():
         held = [
             lag_of[topic, number]
-            for topic, numbers in (member.assignment or {}).items()
-            for number in numbers
+            for topic, number in member.partitions
             if (topic, number) in lag_of
         ]
         if held:

@@ -160,6 +160,12 @@ class Member:
     assignment_user_data: bytes | None = None
     streams: StreamsMember | None = None
 
+    @property
+    def partitions(self) -> list[TopicPartition]:
+        """The partitions that it is assigned."""
+        assignment = self.assignment or {}
+        return [(topic, number) for topic, numbers in assignment.items() for number in numbers]
+
 
 @dataclass(frozen=True, slots=True)
 class Subtopology:

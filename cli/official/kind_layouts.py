@@ -24,6 +24,7 @@ from kgroups.cli.official.layouts import (
     table,
 )
 from kgroups.cli.output.escapes import for_stdout
+from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.snapshot import ClusterSnapshot, Group, StreamsMember, Tasks
 
 MEMBERS: Final = Column("#MEMBERS")
@@ -47,12 +48,8 @@ def group_text(snapshot: ClusterSnapshot, group: Group, view: View, *, verbose: 
 
 def _share_offsets(_: ClusterSnapshot, group: Group, verbose: bool) -> str:
     offsets = group.offsets or {}
-    held = {(topic, number) for topic, numbers in offsets.items() for number in numbers} | {
-        (topic, number)
-        for member in group.members or ()
-        for topic, numbers in (member.assignment or {}).items()
-        for number in numbers
-    }
+    owned = (member.partitions for member in group.members or ())
+    held = {*committed_partitions(group)}.union(*owned)
     if not held:
         return f"Share group '{group.group}' has no offset information.\n"
     columns = [GROUP, TOPIC, PARTITION]

@@ -159,13 +159,8 @@ def offset_lines(snapshot: ClusterSnapshot, group: Group) -> list[OffsetLine]:
     owned: set[TopicPartition] = set()
     busy = sorted(group.members or (), key=partition_count, reverse=True)
     for member in busy:
-        mine = {
-            (topic, number)
-            for topic, numbers in (member.assignment or {}).items()
-            for number in numbers
-        }
-        owned |= mine
-        lines += _lines(snapshot, offsets, mine, member)
+        owned.update(member.partitions)
+        lines += _lines(snapshot, offsets, set(member.partitions), member)
     left = {(topic, number) for topic, numbers in offsets.items() for number in numbers} - owned
     return lines + _lines(snapshot, offsets, left, None)
 

@@ -119,20 +119,6 @@ def plan_commit_deletions(
     return [_deletion(group, at, topics) for at in wanted]
 
 
-def without_commits(changes: Iterable[Change], scope: Scope) -> list[str]:
-    """Names of the scope, `topic` or `topic-partition`, for which there is no commit to delete."""
-    with_commit = {(change.topic, change.partition) for change in changes if change.old is not None}
-    topics = {topic for topic, _ in with_commit}
-    return [
-        *(topic for topic in scope.topics if topic not in topics),
-        *(
-            f"{topic}-{number}"
-            for topic, number in scope.partitions
-            if (topic, number) not in with_commit
-        ),
-    ]
-
-
 def _deletion(group: Group, at: TopicPartition, topics: Mapping[str, Topic]) -> Change:
     old = committed(group, at)
     log = log_of(topics, at)

@@ -1,6 +1,6 @@
 """Which partitions a write is about: topics, partitions of topics, or all that was committed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kgroups.core.errors import ItemError, UsageError
@@ -28,6 +28,12 @@ class Scope:
     def holds(self, at: TopicPartition) -> bool:
         """Whether a partition is in the scope."""
         return at[0] in self.topics or at in self.partitions
+
+    def missing(self, held: Collection[TopicPartition]) -> list[str]:
+        """Names of the scope, `topic` or `topic-partition`, that none of these is in."""
+        topics = {topic for topic, _ in held}
+        missing = [topic for topic in self.topics if topic not in topics]
+        return missing + [f"{at[0]}-{at[1]}" for at in self.partitions if at not in held]
 
 
 def parse_scope(texts: Iterable[str]) -> Scope:

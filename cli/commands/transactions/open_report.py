@@ -17,6 +17,7 @@ from kgroups.core.kafka.lookups.open_transactions import (
 )
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
 from kgroups.core.lag.uncommitted import ranges_text
+from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.open_transactions import HeldPartition, OpenTransaction
 from kgroups.core.protocol.errors import broker_error
@@ -105,11 +106,8 @@ def find_open(admin: ClusterAdmin, group: str | None, scope: Scope) -> Found:
 
 def read_by(group: Group) -> list[TopicPartition]:
     """Partitions that a group has committed or that its members are assigned."""
-    partitions = {(topic, number) for topic, own in (group.offsets or {}).items() for number in own}
-    for member in group.members or ():
-        for topic, numbers in (member.assignment or {}).items():
-            partitions |= {(topic, number) for number in numbers}
-    return sorted(partitions)
+    owned = (member.partitions for member in group.members or ())
+    return sorted({*committed_partitions(group)}.union(*owned))
 
 
 def errors_of(transactions: Transactions) -> list[ItemError]:

@@ -182,9 +182,7 @@ def _source(looked: ClusterSnapshot, pair: Pair, scope: Scope) -> Source:
         raise refusal
     committed_by(looked, pair.source)
     partitions = copied_partitions(group, scope)
-    topics = {topic for topic, _ in partitions}
-    missing = [name for name in scope.topics if name not in topics]
-    missing += [f"{at[0]}-{at[1]}" for at in scope.partitions if at not in partitions]
+    missing = scope.missing(partitions)
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(f"group `{group.group}` committed nothing for {names}")
@@ -281,10 +279,7 @@ def _without_checkpoint(
     group: str, topic: str, told: Sequence[Translation], scope: Scope
 ) -> NotFoundError | None:
     """Why a group, or what is named of it, cannot be copied; None if it can."""
-    at = {one.at for one in told}
-    topics = {name for name, _ in at}
-    missing = [name for name in scope.topics if name not in topics]
-    missing += [f"{name}-{number}" for name, number in scope.partitions if (name, number) not in at]
+    missing = scope.missing({one.at for one in told})
     if told and not missing:
         return None
     what = "" if not missing else " for " + ", ".join(f"`{name}`" for name in missing)

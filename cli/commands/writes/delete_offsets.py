@@ -21,7 +21,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.offsets.deletions import plan_commit_deletions, without_commits
+from kgroups.core.offsets.deletions import plan_commit_deletions
 from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import parse_scope
 
@@ -87,7 +87,8 @@ def delete_offsets(
         for group in free:
             own = plan_commit_deletions(group, scope, topics)
             refused = any(change.error is not None for change in own)
-            missing = [] if scope is None or refused else without_commits(own, scope)
+            there = {(change.topic or "", change.partition or 0) for change in own if change.old}
+            missing = [] if scope is None or refused else scope.missing(there)
             if missing and not keep_going:
                 what = ", ".join(f"`{name}`" for name in missing)
                 raise NotFoundError(
