@@ -58,7 +58,7 @@ def record_bytes(admin: ClusterAdmin, leader: int, at: TopicPartition, offset: i
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> float | None:
-        body = fetch(*at, offset, 1)
+        body = fetch({at: offset}, 1)
         _, answer = await cluster.ask(leader, Api.FETCH, body, deadline.at, decode_passing)
         try:
             part = only(only(answer.responses).partitions)

@@ -1,7 +1,8 @@
 """One partition, as a rule of `__consumer_offsets`, fetched from its leader."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
@@ -23,7 +24,11 @@ def code_of(failure: BrokerFailure | CorruptBatch) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OffsetsLog:
-    """Where it is, and until when it is asked; takes READ on its topic."""
+    """Where it is, and until when it is asked; takes READ on its topic.
+
+    Args:
+        ahead: what was fetched before, by offset; each answer is given once.
+    """
 
     cluster: Cluster
     broker: int
@@ -31,6 +36,7 @@ class OffsetsLog:
     deadline: Deadline
     topic: str = OFFSETS_TOPIC
     isolation: Isolation = "read_uncommitted"
+    ahead: dict[int, Any] = field(default_factory=dict)
 
     async def bounds(self) -> tuple[int, int]:
         """Its first offset, and the one after its last record.
@@ -58,7 +64,9 @@ class OffsetsLog:
         Raises:
             BrokerFailure: it cannot be read.
         """
-        body = requests.fetch(self.topic, self.partition, offset, most, self.isolation)
+        if offset in self.ahead:
+            return self.ahead.pop(offset)
+        body = requests.fetch({(self.topic, self.partition): offset}, most, self.isolation)
         until = self.deadline.at
         _, answer = await self.cluster.ask(self.broker, Api.FETCH, body, until, decode_passing)
         code = error_name(answer.error_code)
@@ -80,3 +88,26 @@ class OffsetsLog:
         if code is not None:
             raise BrokerFailure(code)
         return int(part.offset)
+
+
+async def fetch_ahead(logs: Sequence[OffsetsLog], offsets: Sequence[int], most: int) -> None:
+    """The records of logs of one broker in one answer, for their next fetch.
+
+    Where brokers have no record, or no room for the first batch, a log is fetched by itself.
+    """
+    first = logs[0]
+    wanted = {(log.topic, log.partition): offset for log, offset in zip(logs, offsets, strict=True)}
+    body, until = requests.fetch(wanted, most, first.isolation), first.deadline.at
+    try:
+        _, answer = await first.cluster.ask(first.broker, Api.FETCH, body, until, decode_passing)
+    except BrokerFailure:  # whoever fetches them is told
+        return
+    parts = {
+        (row.topic, part.partition_index): part
+        for row in answer.responses
+        for part in row.partitions
+    }
+    for log, offset in zip(logs, offsets, strict=True):
+        part = parts.get((log.topic, log.partition))
+        if part is not None and not part.error_code and part.records:
+            log.ahead[offset] = part

@@ -247,7 +247,7 @@ async def _times_on(
     """The times of the batches at these offsets, epoch ms; a batch of each is fetched."""
 
     async def one(at: TopicPartition, offset: int) -> int | str:
-        body = requests.fetch(*at, offset, 1)
+        body = requests.fetch({at: offset}, 1)
         try:
             _, answer = await cluster.ask(leader, Api.FETCH, body, limit, decode_passing)
             part = only(only(answer.responses).partitions)

@@ -20,6 +20,7 @@ from kgroups.core.kafka.lookups.record_walk import (
     Spot,
     Stand,
     before_commit,
+    look_back,
     read_each,
     walk,
 )
@@ -69,7 +70,12 @@ def next_record_times(
                 times[log.topic, log.partition, offset] = time_ms
 
     with _reader(admin) as own:
-        answers = read_each(own, topics, waiting, read, isolation=isolation, until=until)
+        answers = read_each(
+            *(own, topics, waiting, read),
+            isolation=isolation,
+            until=until,
+            start=lambda offsets: offsets[0],
+        )
     failed = {topic: code for (topic, _), code in sorted(answers.items()) if code is not None}
     errors = tuple(
         item_error(topic, code, f"its records cannot be read: {meaning_of(code).message}")
@@ -96,13 +102,16 @@ def record_moments(
             time_ms = _time(found)
             if isinstance(found, Record):
                 return Moment(time_ms)
-        at_end = Stand(stand.log_end, stand.log_start, stand.log_end, around=1)
-        before = await before_commit(log, at_end, _allowance(log))
+        before = await before_commit(log, _at_end(stand), _allowance(log))
         time_ms = _time(before[0]) if before else None
         return Moment(None if time_ms is None else time_ms + 1, at_end=True)
 
     with _reader(admin) as own:
-        answers = read_each(own, topics, stands, read, isolation="read_uncommitted")
+        answers = read_each(
+            *(own, topics, stands, read),
+            isolation="read_uncommitted",
+            start=_first_offset,
+        )
     return {
         at: Moment(error=answer) if isinstance(answer, str) else answer
         for at, answer in answers.items()
@@ -115,6 +124,17 @@ def _reader(admin: ClusterAdmin) -> AbstractContextManager[ClusterAdmin]:
         return nullcontext(admin)
     settings = replace(admin.settings, through_librdkafka=False)
     return ClusterAdmin(settings, deadline=admin.ends())
+
+
+def _at_end(stand: Stand) -> Stand:
+    return stand._replace(committed=stand.log_end, around=1)
+
+
+def _first_offset(stand: Stand) -> int:
+    """Where reading begins."""
+    if stand.committed < stand.log_end:
+        return max(stand.committed, stand.log_start)
+    return look_back(_at_end(stand))
 
 
 async def _next(log: OffsetsLog, offset: int) -> Spot:

@@ -7,14 +7,14 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, item_error
-from kgroups.core.kafka.lookups.offsets_log import OffsetsLog, code_of
+from kgroups.core.kafka.lookups.offsets_log import OffsetsLog, code_of, fetch_ahead
 from kgroups.core.kafka.reads.by_leader import ask_leaders
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.lag.rules import Isolation
@@ -27,6 +27,9 @@ FIRST_BYTES: Final = 16 << 10
 FETCH_BYTES: Final = 1 << 20
 AT_ONCE: Final = 16
 """Partitions of one leader that are read at the same time."""
+
+A_FETCH: Final = 200
+"""Partitions whose first records are in one answer."""
 
 Answer = TypeVar("Answer")
 Where = TypeVar("Where")
@@ -138,14 +141,18 @@ async def around_commit(log: OffsetsLog, stand: Stand, allowance: Allowance) -> 
     return list(joined([*before, *ahead]))
 
 
+def look_back(stand: Stand) -> int:
+    """From where on the last records before the commit are looked for at first."""
+    return max(stand.log_start, stand.committed - 2 * stand.around - 10)
+
+
 async def before_commit(log: OffsetsLog, stand: Stand, allowance: Allowance) -> list[Spot]:
     """The last records before the commit, looked for in stretches that grow.
 
     Where not all of a stretch may be read, nobody knows which of them are the last: it is an end.
     """
-    width = 2 * stand.around + 10
+    low = look_back(stand)
     while True:
-        low = max(stand.log_start, stand.committed - width)
         seen: list[Spot] = []
         if low < stand.committed:
 
@@ -165,7 +172,7 @@ async def before_commit(log: OffsetsLog, stand: Stand, allowance: Allowance) -> 
         )
         if len(places) == stand.around or low <= stand.log_start:
             return seen[places[0] :] if places else []
-        width *= 8
+        low = max(stand.log_start, stand.committed - 8 * (stand.committed - low))
 
 
 def joined(spots: Iterable[Spot]) -> Iterator[Spot]:
@@ -186,6 +193,7 @@ def read_each(
     *,
     isolation: Isolation,
     until: Deadline | None = None,
+    start: Callable[[Where], int] | None = None,
 ) -> dict[TopicPartition, Answer | str]:
     """Records read of each partition, or the name of its error.
 
@@ -195,11 +203,12 @@ def read_each(
         isolation: `read_committed` passes over records of aborted transactions, and stops where
             one is open.
         until: another deadline than that of every question.
+        start: the offset that `read` fetches first, if one answer is to have many partitions.
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[TopicPartition, Answer | str]:
-        async def one(leader: int, at: TopicPartition, gate: asyncio.Semaphore) -> Answer | str:
-            log = OffsetsLog(cluster, leader, at[1], deadline, at[0], isolation)
+        async def one(log: OffsetsLog, gate: asyncio.Semaphore) -> Answer | str:
+            at = log.topic, log.partition
             async with gate:
                 try:
                     return await read(log, stands[at])
@@ -210,8 +219,17 @@ def read_each(
             leader: int, wanted: Mapping[TopicPartition, int], _: float
         ) -> dict[TopicPartition, Answer | str]:
             gate = asyncio.Semaphore(AT_ONCE)
-            answers = await asyncio.gather(*(one(leader, at, gate) for at in wanted))
-            return dict(zip(wanted, answers, strict=True))
+            answers: dict[TopicPartition, Answer | str] = {}
+            left = iter(wanted)
+            while part := list(islice(left, A_FETCH if start else len(wanted))):
+                logs = [
+                    OffsetsLog(cluster, leader, at[1], deadline, at[0], isolation) for at in part
+                ]
+                if start is not None:
+                    await fetch_ahead(logs, [start(stands[at]) for at in part], FIRST_BYTES)
+                told = await asyncio.gather(*(one(log, gate) for log in logs))
+                answers |= zip(part, told, strict=True)
+            return answers
 
         return await ask_leaders(
             cluster, dict.fromkeys(stands, 0), deadline, of_leader, known=topics

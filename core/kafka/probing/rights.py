@@ -110,7 +110,7 @@ def offsets_topic(admin: ClusterAdmin) -> list[Step]:
         code = error_name(part.error_code)
         if code is not None:
             return code
-        body = requests.fetch(OFFSETS_TOPIC, number, part.offset, FETCH_BYTES)
+        body = requests.fetch({(OFFSETS_TOPIC, number): part.offset}, FETCH_BYTES)
         _, answer = await cluster.ask(leader, Api.FETCH, body, deadline.at)
         if not answer.responses:  # a quota has emptied it, so it may be read
             return None

@@ -142,16 +142,21 @@ def offset_for_leader_epoch(epochs: Mapping[TopicPartition, int]) -> Struct:
 
 
 def fetch(
-    topic: str, partition: int, offset: int, most: int, isolation: str = "read_uncommitted"
+    offsets: Mapping[TopicPartition, int], most: int, isolation: str = "read_uncommitted"
 ) -> Struct:
-    """Fetch of a partition from an offset on, about `most` bytes of it, without waiting."""
-    wanted = Struct(partition=partition, fetch_offset=offset, partition_max_bytes=most)
+    """Fetch of partitions from an offset on, about `most` bytes of each, without waiting."""
+    topics = by_topic(
+        offsets,
+        lambda number, offset: Struct(
+            partition=number, fetch_offset=offset, partition_max_bytes=most
+        ),
+    )
     return Struct(
         max_wait_ms=0,
         min_bytes=0,
-        max_bytes=most,
+        max_bytes=most * len(offsets),
         isolation_level=ISOLATION_LEVELS[isolation],
-        topics=[Struct(topic=topic, partitions=[wanted])],
+        topics=[Struct(topic=name, partitions=rows) for name, rows in topics.items()],
         forgotten_topics_data=(),
     )
 

@@ -8,11 +8,13 @@ import pytest
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings, RequestTrace
 from kgroups.core.kafka.lookups.broker_settings import broker_settings
 from kgroups.core.kafka.lookups.logged_leaders import LoggedLeaders, logged_leaders
-from kgroups.core.kafka.lookups.record_times import next_record_times
+from kgroups.core.kafka.lookups.record_times import next_record_times, record_moments
+from kgroups.core.kafka.lookups.record_walk import Stand
 from kgroups.core.kafka.writes.group_writes import write_commits
+from kgroups.core.offsets.copy import Moment
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset, Group
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
@@ -101,6 +103,23 @@ def test_records_that_do_not_come(upstream: str) -> None:
         topics = admin.topics(["t"]).topics
         times, (error,) = next_record_times(admin, topics, [("t", 0, 0)], timeout_ms=300)
     assert (times, error.target, error.code) == ({}, "t", "REQUEST_TIMED_OUT")
+
+
+def test_records_of_many_partitions_are_one_answer(upstream: str) -> None:
+    """The first ones, and the last ones."""
+    create_topics(upstream, {"wide": WIDE})
+    produce(upstream, {("wide", number): 1 for number in range(WIDE)})
+    asked: list[RequestTrace] = []
+    settings = ClientSettings(upstream, trace=asked.append)
+    with ClusterAdmin(settings) as admin:
+        topics = admin.topics(["wide"]).topics
+        places = [("wide", number, 0) for number in range(WIDE)]
+        times, errors = next_record_times(admin, topics, places)
+        stands = {("wide", number): Stand(1, 0, 1) for number in range(WIDE)}
+        moments = record_moments(admin, topics, stands)
+    assert (len(times), errors) == (WIDE, ())
+    assert moments == {(at, n): Moment(times[at, n, 0] + 1, at_end=True) for at, n in stands}
+    assert [trace.api for trace in asked].count("Fetch") == 2
 
 
 def test_settings_that_are_left_out(upstream: str, deleted: Group) -> None:

@@ -103,6 +103,18 @@ def test_records_that_expired_meanwhile(settings: ClientSettings) -> None:
     assert [error.code for error in errors] == ["OFFSET_OUT_OF_RANGE"]
 
 
+def test_records_that_are_long(settings: ClientSettings) -> None:
+    """One answer is for many partitions: those whose record finds no room are asked again."""
+    create_topics(settings.bootstrap_servers, {"moments-long": 4})
+    producer = Producer({"bootstrap.servers": settings.bootstrap_servers, "log_level": 0})
+    for number in range(3):
+        at_ms = NOON_MS + number
+        producer.produce("moments-long", b"x" * 50_000, partition=number, timestamp=at_ms)
+    assert producer.flush(60) == 0
+    found = asked(settings, [("moments-long", number, 0) for number in range(4)])
+    assert found == ({("moments-long", number, 0): NOON_MS + number for number in range(3)}, ())
+
+
 def test_records_of_transactions(settings: ClientSettings) -> None:
     """An aborted record is passed over in the view of committed ones, and none is behind it."""
     bootstrap = settings.bootstrap_servers

@@ -54,7 +54,7 @@ REQUESTS = {
     Api.LIST_GROUPS: requests.list_groups(),
     Api.OFFSET_FETCH: requests.offset_fetch(["g"]),
     Api.LIST_OFFSETS: requests.list_offsets({("t", 0): requests.LATEST}, "read_committed"),
-    Api.FETCH: requests.fetch("t", 0, 7, 1_000),
+    Api.FETCH: requests.fetch({("t", 0): 7}, 1_000),
     Api.DELETE_GROUPS: requests.delete_groups(["g"]),
     Api.DESCRIBE_CONFIGS: requests.describe_broker_configs(1, ["a"]),
     Api.DESCRIBE_QUORUM: requests.describe_quorum("t"),
