@@ -47,7 +47,7 @@ LINES = (
 )
 
 
-@pytest.mark.slow("a broker with groups of every kind")
+@pytest.mark.slow("a broker with groups of every kind; layouts: tests/official/test_layouts.py")
 @pytest.mark.parametrize(("ours", "theirs"), LINES, ids=[ours for ours, _ in LINES])
 def test_same_layout(full: KafkaCluster, official: WarmTools, ours: str, theirs: str) -> None:
     """Both on the same groups, which stand at the same offsets before each of them."""
