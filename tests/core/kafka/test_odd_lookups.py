@@ -107,15 +107,15 @@ def test_records_that_do_not_come(upstream: str) -> None:
 
 def test_records_of_many_partitions_are_one_answer(upstream: str) -> None:
     """The first ones, and the last ones."""
-    create_topics(upstream, {"wide": WIDE})
-    produce(upstream, {("wide", number): 1 for number in range(WIDE)})
+    create_topics(upstream, {"spread": WIDE})
+    produce(upstream, {("spread", number): 1 for number in range(WIDE)})
     asked: list[RequestTrace] = []
     settings = ClientSettings(upstream, trace=asked.append)
     with ClusterAdmin(settings) as admin:
-        topics = admin.topics(["wide"]).topics
-        places = [("wide", number, 0) for number in range(WIDE)]
+        topics = admin.topics(["spread"]).topics
+        places = [("spread", number, 0) for number in range(WIDE)]
         times, errors = next_record_times(admin, topics, places)
-        stands = {("wide", number): Stand(1, 0, 1) for number in range(WIDE)}
+        stands = {("spread", number): Stand(1, 0, 1) for number in range(WIDE)}
         moments = record_moments(admin, topics, stands)
     assert (len(times), errors) == (WIDE, ())
     assert moments == {(at, n): Moment(times[at, n, 0] + 1, at_end=True) for at, n in stands}
