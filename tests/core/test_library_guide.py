@@ -78,7 +78,7 @@ def test_pytest_fixture(tmp_path: Path) -> None:
         EXAMPLES["Test your consumer on the embedded cluster"], encoding="utf-8"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    done = child.run_program(command, cwd=tmp_path, timeout_s=120)
+    done = child.run_program(command, cwd=tmp_path, timeout_s=240)
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
 

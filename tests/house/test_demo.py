@@ -28,7 +28,7 @@ def test_make_demo_is_the_command() -> None:
 @pytest.mark.spark
 def test_the_demo_shows_every_command_and_ends_well() -> None:
     """Each step is echoed and answered: live groups, a dry run with the newcomer, Spark's lag."""
-    done = run_program([PROGRAM, "demo", "--spark"], timeout_s=300, env=environment())
+    done = run_program([PROGRAM, "demo", "--spark"], timeout_s=540, env=environment())
     assert done.returncode == 0, done.stderr
     answers = {}
     for part in done.stdout.split("\n$ kgroups ")[1:]:

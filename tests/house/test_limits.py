@@ -42,7 +42,7 @@ def run(tmp_path: Path) -> Run:
         (tmp_path / "test_it.py").write_text("from conftest import *\n" + text)
         command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider"]
         command += ["--import-mode=prepend", "--rootdir", str(tmp_path), "--timeout", "2", *more]
-        return run_program([*command, str(tmp_path)], cwd=ROOT, timeout_s=120)
+        return run_program([*command, str(tmp_path)], cwd=ROOT, timeout_s=240)
 
     return run
 

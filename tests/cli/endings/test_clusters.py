@@ -97,7 +97,7 @@ def ended_when_told(place: Place) -> Callable[[Program], None]:
         wait_until(
             lambda: is_over(process) or (file.exists() and file.stat().st_size > 0),
             "the failure is told",
-            timeout_s=120,
+            timeout_s=240,
         )
         os.kill(process.pid, signal.SIGINT)
 

@@ -104,7 +104,7 @@ def end(world: World, line: Line, place: Place, meanwhile: Callable[[Program], N
 
 def await_hit(rule: Fault, process: Program) -> None:
     """Wait until the fault was met."""
-    wait_until(lambda: rule.hits or is_over(process), "the fault is met", timeout_s=120)
+    wait_until(lambda: rule.hits or is_over(process), "the fault is met", timeout_s=240)
     assert not is_over(process)
 
 
@@ -114,7 +114,7 @@ def await_words(place: Place, words: str, process: Program) -> None:
     wait_until(
         lambda: words in file.read_text(encoding="utf-8") or is_over(process),
         f"it says {words!r}",
-        timeout_s=120,
+        timeout_s=240,
     )
 
 

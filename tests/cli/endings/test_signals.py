@@ -102,7 +102,7 @@ def told_when(lost: Fault, place: Place, number: str) -> Callable[[Program], Non
         wait_until(
             lambda: lost.hits or is_over(process) or wrote(place.folder / "stdout"),
             "the program waits for an answer that is lost",
-            timeout_s=120,
+            timeout_s=240,
         )
         os.kill(process.pid, signal.Signals[number])
 
@@ -116,7 +116,7 @@ def ended_by(place: Place, number: str) -> Callable[[Program], None]:
         wait_until(
             lambda: is_over(process) or wrote(place.folder / "stdout"),
             "the program has ended, or shown something",
-            timeout_s=120,
+            timeout_s=240,
         )
         os.kill(process.pid, signal.Signals[number])
 

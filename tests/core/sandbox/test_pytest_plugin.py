@@ -43,7 +43,7 @@ def test_another_projects_tests(tmp_path: Path) -> None:
         [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "kgroups", "test_theirs.py"],
         cwd=tmp_path,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        timeout_s=120,
+        timeout_s=240,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout

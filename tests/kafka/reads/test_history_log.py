@@ -53,11 +53,11 @@ def test_the_log_tells_why(kafka: KafkaCluster, tmp_path: Path) -> None:
             MemberSpec("killed", "librdkafka", (topic,), crashes=True),
         ):
             group.join([spec])
-            wait_until(partial(has, len(group.members)), "it is a member", timeout_s=90)
+            wait_until(partial(has, len(group.members)), "it is a member", timeout_s=240)
         group.crash("killed")
-        wait_until(lambda: has(1), "its session is over", timeout_s=120)
+        wait_until(lambda: has(1), "its session is over", timeout_s=240)
         group.leave(["closed"])
-        wait_until(lambda: has(0), "the other has left", timeout_s=90)
+        wait_until(lambda: has(0), "the other has left", timeout_s=240)
     packed = tmp_path / "server.log.gz"
     packed.write_bytes(gzip.compress(kafka.log_path().read_bytes()))
     for file in (kafka.log_path(), packed):

@@ -67,7 +67,7 @@ def stable(bootstrap: str, name: str, members: int) -> Group:
             )
             return groups[0] if whole else None
 
-        found = wait_until(settled, f"{name} is stable with {members} members", timeout_s=90)
+        found = wait_until(settled, f"{name} is stable with {members} members", timeout_s=240)
         assert found is not None
         return found
 

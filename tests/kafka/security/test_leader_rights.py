@@ -45,6 +45,6 @@ def test_unasked_it_is_a_note(guarded_kafka: KafkaCluster, tmp_path: Path) -> No
             whole = told.exit_code == 0 and " a " in told.stdout and " b " in told.stdout
             return told.stderr if whole else None
 
-        told = wait_until(planned, "the group has both members", timeout_s=90)
+        told = wait_until(planned, "the group has both members", timeout_s=240)
         assert told is not None
         assert f"`{name}`: the leader is unknown: `__consumer_offsets` cannot be" in told

@@ -51,7 +51,7 @@ def test_a_command_that_runs(secure_kafka: KafkaCluster, tmp_path: Path) -> None
     commit_offsets(secure_kafka.bootstrap, {"listed": {("listed", 0): 0}})
     variables = environment(KGROUPS_CONFIG=str(file))
     with start(*arguments, "--context", "here", "--timeout", "60s", env=variables) as running:
-        running.line_that('{"', timeout_s=120)
+        running.line_that('{"', timeout_s=240)
         found = dict(seen(psutil.Process(running.pid)))
         running.stop()
     assert found

@@ -75,7 +75,7 @@ def stopping(place: Place) -> Callable[[Program], None]:
                 return False
             return True
 
-        wait_until(listens, "the sandbox listens", timeout_s=120)
+        wait_until(listens, "the sandbox listens", timeout_s=240)
         os.kill(process.pid, signal.SIGTERM)
 
     return stop

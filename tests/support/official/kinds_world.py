@@ -128,7 +128,7 @@ def kinds_world() -> Iterator[KafkaCluster]:
         members.join("librdkafka", (A,), in_java=False)
         for application in applications:
             application.line_that("RUNNING")
-        wait_until(lambda: _is_settled(bootstrap), "every group is settled", timeout_s=120)
+        wait_until(lambda: _is_settled(bootstrap), "every group is settled", timeout_s=240)
         yield cluster
 
 
