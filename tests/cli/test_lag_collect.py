@@ -13,8 +13,8 @@ from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.delta_table import active_files
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.times import timestamp
-from tests.support.cli.process import TIMEOUT_S, finish, start
-from tests.support.cli.runner import check_document, run
+from tests.support.cli.process import TIMEOUT_S, start
+from tests.support.cli.runner import Outcome, check_document, run
 from tests.support.endings.world import free_port
 from tests.support.lag.made_fleet import fleet
 
@@ -123,16 +123,15 @@ def test_a_folder_by_its_uri(bootstrap: str, tmp_path: Path) -> None:
 def test_captures_are_merged(bootstrap: str, tmp_path: Path) -> None:
     """What was done to which table, as a document and as a table; then there is nothing to do."""
     for _ in range(3):
-        assert finish("lag", "collect", str(tmp_path), "-b", bootstrap)[0] == 0
+        assert run("lag", "collect", str(tmp_path), "-b", bootstrap).exit_code == 0
     place = f"`{tmp_path}`"
-    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "-o", "json")
+    ended = run("lag", "compact", str(tmp_path), "-o", "json")
     text = f"nothing to merge or remove in {place}; `--today` includes today's files"
-    assert (code, stderr) == (0, f"note: {text}\n")
-    assert [note["message"] for note in json.loads(stdout)["notes"]] == [text]
-    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--today", "-o", "json")
-    assert (code, stderr) == (0, f"note: merged 3 files in {place}\n")
-    document = json.loads(stdout)
-    check_document(document)
+    assert (ended.exit_code, ended.stderr) == (0, f"note: {text}\n")
+    assert [note["message"] for note in ended.document["notes"]] == [text]
+    ended = run("lag", "compact", str(tmp_path), "--today", "-o", "json")
+    assert (ended.exit_code, ended.stderr) == (0, f"note: merged 3 files in {place}\n")
+    document = ended.document
     (cluster,) = open_window(tmp_path).spans
     done = {item["table"]: item for item in document["items"]}
     assert done.keys() == {"captures"}  # no group, so nothing else
@@ -142,36 +141,34 @@ def test_captures_are_merged(bootstrap: str, tmp_path: Path) -> None:
     nothing = dict.fromkeys(("rolled_up", "late", "removed"), 0)
     assert document["summary"] == nothing | {"merged": 3}
     assert len(active_files(tmp_path, "captures")) == 1
-    again = finish("lag", "compact", str(tmp_path), "--today", "-o", "csv")
+    again = run("lag", "compact", str(tmp_path), "--today", "-o", "csv")
     nothing_done = f"note: nothing to merge or remove in {place}\n"
-    assert again == (0, "action,table,cluster,date,files,rows\n", nothing_done)
+    assert again == Outcome(0, "action,table,cluster,date,files,rows\n", nothing_done)
 
 
 def test_captures_are_rolled_up(tmp_path: Path) -> None:
     """Days that ended longer ago than captures are kept; less than an hour is refused."""
     for at_ms in (1, 2, 3_600_000):
         write_capture(tmp_path, fleet(1, 2, at_ms=at_ms))
-    assert finish("lag", "compact", str(tmp_path), "--keep-raw", "59m")[0] == 2
-    code, stdout, stderr = finish(
+    assert run("lag", "compact", str(tmp_path), "--keep-raw", "59m").exit_code == 2
+    ended = run(
         *("lag", "compact", str(tmp_path), "--keep-raw", "14d", "--keep-hours", "36500d"),
         *("-o", "json"),
     )
-    assert (code, stderr) == (0, f"note: rolled up 3 files in `{tmp_path}`\n")
-    document = json.loads(stdout)
-    check_document(document)
+    assert (ended.exit_code, ended.stderr) == (0, f"note: rolled up 3 files in `{tmp_path}`\n")
+    document = ended.document
     done = [(item["table"], item["action"], item["date"]) for item in document["items"]]
     assert done == [("rows", "rolled_up", "1970-01-01")]
     hours = open_window(tmp_path).hours
     assert hours is not None
     assert hours.marks["captured_at_ms"].to_pylist() == [2, 3_600_000]
     page = tmp_path / "report.html"
-    code, stdout, stderr = finish(
+    ended = run(
         *("lag", "report", "--captures", str(tmp_path), "--since", "1970-01-01T00:00:00Z"),
         *("--engine", "duckdb", "-o", "json", "--html", str(page)),
     )
-    assert code == 0, stderr
-    document = json.loads(stdout)
-    check_document(document)
+    assert ended.exit_code == 0, ended.stderr
+    document = ended.document
     note = (
         "2 hours until 1970-01-01T01:00:00.000Z are rolled up: columns in HOURLY are accurate"
         " to the hour"
@@ -180,9 +177,8 @@ def test_captures_are_rolled_up(tmp_path: Path) -> None:
     assert note in page.read_text()
     for at_ms in (3, 5 * 86_400_000):
         write_capture(tmp_path, fleet(1, 2, at_ms=at_ms))
-    code, stdout, _ = finish("lag", "compact", str(tmp_path), "--keep-raw", "14d", "-o", "json")
-    document = json.loads(stdout)
-    check_document(document)
+    ended = run("lag", "compact", str(tmp_path), "--keep-raw", "14d", "-o", "json")
+    document = ended.document
     assert document["summary"]["late"] == 1, "a capture of an hour that is rolled up"
     # Hours are kept for 90 days without `--keep-hours`; a month is put together beside its days.
     dates = [item["date"] for item in document["items"] if item["table"] == "hours"]
@@ -194,6 +190,6 @@ def test_captures_are_rolled_up(tmp_path: Path) -> None:
 
 def test_hours_are_kept_of_what_is_rolled_up(tmp_path: Path) -> None:
     """`--keep-hours` alone would roll up nothing."""
-    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--keep-hours", "30d")
-    assert (code, stdout) == (2, "")
-    assert "--keep-hours requires --keep-raw" in stderr
+    ended = run("lag", "compact", str(tmp_path), "--keep-hours", "30d")
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "--keep-hours requires --keep-raw" in ended.stderr
