@@ -1,6 +1,7 @@
 """Where logs begin and end: ListOffsets, OffsetForLeaderEpoch, DeleteRecords, DescribeProducers."""
 
 from collections.abc import Callable
+from typing import Any
 
 from kgroups.core.protocol.batches import CorruptBatch
 from kgroups.core.protocol.errors import ErrorCode
@@ -16,6 +17,38 @@ SPECIAL_TIMES = {-1: 0, -2: 0, MAX_TIMESTAMP: 7, -4: 8, -5: 9, -6: 11}
 """Times that are none, and the version of ListOffsets since which brokers know each."""
 HIGH_WATERMARK = -1
 """DeleteRecords: everything that is there."""
+ANY_EPOCH = -1
+
+
+def _by_topic(
+    call: Call,
+    row: Callable[[Call, str, Any], Struct],
+    *,
+    name: str = "name",
+    partitions: str = "partitions",
+) -> Struct:
+    """An answer with a row for each partition that is asked about.
+
+    Args:
+        name, partitions: what the request calls them.
+    """
+    topics = []
+    for entry in call.body.topics:
+        topic = getattr(entry, name)
+        rows = [row(call, topic, asked) for asked in getattr(entry, partitions)]
+        topics.append(Struct(**{name: topic, "partitions": rows}))
+    return Struct(topics=topics)
+
+
+def _led(
+    call: Call, name: str, index: int, epoch: int = ANY_EPOCH
+) -> tuple[ErrorCode, Partition | None]:
+    """A partition that this broker leads; else the error, and None."""
+    partition = call.cluster.topics.partition(name, index)
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None
+    code = leader_error(call, partition, epoch)
+    return code, partition if code is ErrorCode.NONE else None
 
 
 def list_offsets(call: Call) -> Struct:
@@ -23,44 +56,23 @@ def list_offsets(call: Call) -> Struct:
     return _by_topic(call, _offset_row)
 
 
-def _by_topic(call: Call, row: Callable[[Call, str, Message], Struct]) -> Struct:
-    """An answer with a row for each partition that is asked about."""
-    return Struct(
-        topics=[
-            Struct(name=entry.name, partitions=[row(call, entry.name, p) for p in entry.partitions])
-            for entry in call.body.topics
-        ]
-    )
-
-
 def _offset_row(call: Call, name: str, asked: Message) -> Struct:
-    code, timestamp, offset, epoch = _found_offset(call, name, asked)
-    return Struct(
-        partition_index=asked.partition_index,
-        error_code=code,
-        timestamp=timestamp,
-        offset=offset,
-        leader_epoch=epoch,
-    )
-
-
-def _found_offset(call: Call, name: str, asked: Message) -> tuple[ErrorCode, int, int, int]:
-    """Error, timestamp, offset and leader epoch; -1 for what is not there."""
-    partition = call.cluster.topics.partition(name, asked.partition_index)
-    if partition is None:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1, -1, -1
-    code = leader_error(call, partition, asked.current_leader_epoch)
-    if code is not ErrorCode.NONE:
-        return code, -1, -1, -1
+    code, partition = _led(call, name, asked.partition_index, asked.current_leader_epoch)
+    row = Struct(partition_index=asked.partition_index, error_code=code)
     time = asked.timestamp
+    if partition is None:
+        return row
     if time < 0 and (time not in SPECIAL_TIMES or call.version < SPECIAL_TIMES[time]):
-        return ErrorCode.UNSUPPORTED_VERSION, -1, -1, -1
+        row.error_code = ErrorCode.UNSUPPORTED_VERSION
+        return row
     try:
-        timestamp, offset = _find(partition.log, time)
+        row.timestamp, row.offset = _find(partition.log, time)
     except CorruptBatch:
-        return ErrorCode.CORRUPT_MESSAGE, -1, -1, -1
-    epoch = partition.log.latest_epoch() if offset >= 0 else -1
-    return ErrorCode.NONE, timestamp, offset, epoch
+        row.error_code = ErrorCode.CORRUPT_MESSAGE
+        return row
+    if row.offset >= 0:
+        row.leader_epoch = partition.log.latest_epoch()
+    return row
 
 
 def _find(log: PartitionLog, timestamp: int) -> tuple[int, int]:
@@ -80,52 +92,26 @@ def _find(log: PartitionLog, timestamp: int) -> tuple[int, int]:
 
 def offset_for_leader_epoch(call: Call) -> Struct:
     """Where an epoch ended, so that a consumer can tell whether its log was cut (KIP-320)."""
-    return Struct(
-        topics=[
-            Struct(
-                topic=entry.topic,
-                partitions=[_epoch_row(call, entry.topic, p) for p in entry.partitions],
-            )
-            for entry in call.body.topics
-        ]
-    )
+    return _by_topic(call, _epoch_row, name="topic")
 
 
 def _epoch_row(call: Call, name: str, asked: Message) -> Struct:
-    code, epoch, end = _end_of_epoch(call, name, asked)
-    return Struct(error_code=code, partition=asked.partition, leader_epoch=epoch, end_offset=end)
-
-
-def _end_of_epoch(call: Call, name: str, asked: Message) -> tuple[ErrorCode, int, int]:
-    partition = call.cluster.topics.partition(name, asked.partition)
-    if partition is None:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1, -1
-    code = leader_error(call, partition, asked.current_leader_epoch)
-    if code is not ErrorCode.NONE:
-        return code, -1, -1
-    epoch, end = partition.log.end_of_epoch(asked.leader_epoch, partition.leader_epoch)
-    return ErrorCode.NONE, epoch, end
+    code, partition = _led(call, name, asked.partition, asked.current_leader_epoch)
+    row = Struct(partition=asked.partition, error_code=code)
+    if partition is not None:
+        epochs = asked.leader_epoch, partition.leader_epoch
+        row.leader_epoch, row.end_offset = partition.log.end_of_epoch(*epochs)
+    return row
 
 
 def describe_producers(call: Call) -> Struct:
     """Nobody has a transaction open: there are none here."""
-    return Struct(
-        topics=[
-            Struct(
-                name=entry.name,
-                partitions=[_producers_row(call, entry.name, n) for n in entry.partition_indexes],
-            )
-            for entry in call.body.topics
-        ]
-    )
+    return _by_topic(call, _producers_row, partitions="partition_indexes")
 
 
-def _producers_row(call: Call, name: str, number: int) -> Struct:
-    partition = call.cluster.topics.partition(name, number)
-    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if partition is not None:
-        code = leader_error(call, partition, -1)
-    return Struct(partition_index=number, error_code=code, active_producers=())
+def _producers_row(call: Call, name: str, index: int) -> Struct:
+    code, _ = _led(call, name, index)
+    return Struct(partition_index=index, error_code=code, active_producers=())
 
 
 def delete_records(call: Call) -> Struct:
@@ -134,30 +120,19 @@ def delete_records(call: Call) -> Struct:
 
 
 def _delete_row(call: Call, name: str, asked: Message) -> Struct:
-    partition = call.cluster.topics.partition(name, asked.partition_index)
-    code, low = _delete(call, name, partition, asked.offset)
-    return Struct(
-        partition_index=asked.partition_index,
-        low_watermark=low,
-        error_code=code,
-    )
-
-
-def _delete(
-    call: Call, name: str, partition: Partition | None, offset: int
-) -> tuple[ErrorCode, int]:
+    code, partition = _led(call, name, asked.partition_index)
+    if name in INTERNAL_TOPICS and code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+        code, partition = ErrorCode.POLICY_VIOLATION, None
+    row = Struct(partition_index=asked.partition_index, error_code=code, low_watermark=-1)
     if partition is None:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1
-    if name in INTERNAL_TOPICS:
-        return ErrorCode.POLICY_VIOLATION, -1
-    code = leader_error(call, partition, -1)
-    if code is not ErrorCode.NONE:
-        return code, -1
+        return row
     log = partition.log
-    target = log.end_offset if offset == HIGH_WATERMARK else offset
+    target = log.end_offset if asked.offset == HIGH_WATERMARK else asked.offset
     if not 0 <= target <= log.end_offset:
-        return ErrorCode.OFFSET_OUT_OF_RANGE, -1
+        row.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
+        return row
     if target > log.start_offset:
         log.delete_before(target)
         call.cluster.log_start_moved(name, partition)
-    return ErrorCode.NONE, log.start_offset
+    row.low_watermark = log.start_offset
+    return row
