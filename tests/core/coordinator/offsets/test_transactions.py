@@ -15,7 +15,9 @@ from kgroups.core.coordinator.offsets.messages import (
     WriteTxnMarkerRequest,
 )
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.coordinator.wire import WIRE_FORMS
 from kgroups.core.protocol.errors import ErrorCode
+from kgroups.core.protocol.tables.api_keys import Api
 from tests.support.coordinator.coordinator_driver import TOPICS, Harness
 from tests.support.coordinator.default_requests import (
     commit,
@@ -219,7 +221,7 @@ def test_deleting_a_topic_deletes_what_is_pending_for_it() -> None:
 
 
 def test_leaving_an_unknown_group_in_an_old_version_lifts_the_error() -> None:
-    """Versions before 3 know one member and one error."""
-    harness = Harness()
+    """Versions before 3 know one member and one error: so it is written."""
     request = LeaveGroupRequest(version=2, group_id="nobody", members=(MemberIdentity("m"),))
-    assert harness.ask(request).error_code is ErrorCode.UNKNOWN_MEMBER_ID
+    written = WIRE_FORMS[Api.LEAVE_GROUP].answer(Harness().ask(request), request.version)
+    assert written.error_code is ErrorCode.UNKNOWN_MEMBER_ID
