@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kgroups.core.errors import ItemError
 from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.retention import roll_up
@@ -12,6 +14,8 @@ from kgroups.core.lag.lag_query import KEYS
 from kgroups.core.lag.report import LagQuery, LagReport
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.made_fleet import fleet
+
+pytestmark = pytest.mark.spark
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -48,19 +52,29 @@ def rows_of(report: LagReport) -> list[dict[str, Any]]:
     ]
 
 
-def test_some_groups_as_if_there_were_no_others(tmp_path: Path, engine: dict[str, Any]) -> None:
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Captures of every group, and of some."""
+    folder, times = tmp_path_factory.mktemp("captures"), range(5_000, 60_000, 5_000)
+    return captured(folder / "every", times), captured(folder / "some", times, NAMES)
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize("by", KEYS)
+def test_some_groups_as_if_there_were_no_others(
+    folders: tuple[Path, Path], engine: dict[str, Any], by: str
+) -> None:
     """By every key, rows and summary; what was asked for and is not there is an error."""
-    times = range(5_000, 60_000, 5_000)
-    every, some = captured(tmp_path / "every", times), captured(tmp_path / "some", times, NAMES)
-    for by in KEYS:
-        narrowed, alone = (
-            reported(every, by, engine, choose=choose),
-            reported(some, by, engine),
-        )
-        assert rows_of(narrowed) == rows_of(alone)
-        assert narrowed.summary == alone.summary
-        assert narrowed.errors == (STRANGER,)
-    nobody = reported(every, "group", engine, choose=lambda _listed: ((), ()))
+    every, some = folders
+    narrowed, alone = reported(every, by, engine, choose=choose), reported(some, by, engine)
+    assert rows_of(narrowed) == rows_of(alone)
+    assert narrowed.summary == alone.summary
+    assert narrowed.errors == (STRANGER,)
+
+
+def test_nobody_of_some_groups(folders: tuple[Path, Path], engine: dict[str, Any]) -> None:
+    """No rows, and nothing in the summary."""
+    nobody = reported(folders[0], "group", engine, choose=lambda _listed: ((), ()))
     assert (nobody.items, nobody.summary["groups"]) == ([], 0)
 
 
