@@ -36,7 +36,7 @@ def test_every_grouping_keeps_to_the_schema(
     check(LagQuery(by=by), session, capsys)
 
 
-@pytest.mark.share(16)
+@pytest.mark.slow("further plans on Spark; their columns: tests/core/lag/test_report.py")
 @pytest.mark.parametrize("by", PLANNED_KEYS)
 def test_every_plan_keeps_to_the_schema(
     by: str, spark: SparkSession, capsys: pytest.CaptureFixture[str]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from kgroups.core.lag.captures.capture_tables import plan_tables
 from kgroups.core.lag.report import LagQuery, lag_report
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -105,8 +106,8 @@ def test_a_fleets_plan_is_that_of_its_groups(spark: SparkSession) -> None:
             )
 
 
-def test_patterns_of_members_are_resolved(spark: SparkSession) -> None:
-    """A KIP-848 member that subscribes by a pattern alone is planned with the topics it matches."""
+def read_by_pattern() -> ClusterSnapshot:
+    """Two members of a KIP-848 group that subscribe by a pattern alone; it matches two topics."""
     topics = {
         name: Topic(name, {p: PartitionLog(0, 10, leader=1) for p in range(2)}, topic_id)
         for name, topic_id in (
@@ -121,8 +122,19 @@ def test_patterns_of_members_are_resolved(spark: SparkSession) -> None:
         for n in range(2)
     )  # fmt: skip
     group = Group("g", "consumer", "Stable", "consumer", "uniform", members=members, offsets={})
-    snapshot = ClusterSnapshot(1, (group,), topics, cluster_id="c1")
-    items = rows_of(spark, snapshot, by="member", assignors=("uniform",))
+    return ClusterSnapshot(1, (group,), topics, cluster_id="c1")
+
+
+def test_patterns_of_members_are_resolved() -> None:
+    """What is planned is told the topics that a pattern matches."""
+    members, _topics = plan_tables([read_by_pattern()], {}, lambda _group: "java")
+    assert members["subscription"].to_pylist() == [["in-1", "in-2"]] * 2
+
+
+@pytest.mark.slow("a further plan on Spark")
+def test_members_with_patterns_are_planned(spark: SparkSession) -> None:
+    """With the topics that their pattern matches."""
+    items = rows_of(spark, read_by_pattern(), by="member", assignors=("uniform",))
     assert sorted(row["planned_partitions"] for row in items) == [2, 2]
 
 
