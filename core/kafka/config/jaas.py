@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, NamedTuple
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.properties import Property
@@ -18,33 +16,8 @@ _OPTION = (
 )
 
 
-class Login(NamedTuple):
-    """A login module and what it was given.
-
-    Args:
-        module: the name of its class, without the package.
-        options: by name; some are secrets.
-    """
-
-    module: str
-    options: Mapping[str, str]
-
-    @property
-    def username(self) -> str | None:
-        """For PLAIN and SCRAM."""
-        return self.options.get("username")
-
-    @property
-    def password(self) -> str | None:
-        """For PLAIN and SCRAM."""
-        return self.options.get("password")
-
-
-NO_LOGIN: Final = Login("", MappingProxyType({}))
-
-
-def parse_jaas(config: Property) -> Login:
-    """Login module and options of a `sasl.jaas.config` value.
+def parse_jaas(config: Property) -> dict[str, str]:
+    """The options of the login module of a `sasl.jaas.config` value; some are secrets.
 
     Args:
         config: the property; its value is not repeated in messages because it holds secrets.
@@ -52,7 +25,7 @@ def parse_jaas(config: Property) -> Login:
         UsageError: the text is not one login module with options, ended by a semicolon.
     """
     text = config.value.strip()
-    head = re.match(r"([\w.$]+)\s+(required|requisite|sufficient|optional)\b", text, re.IGNORECASE)
+    head = re.match(r"[\w.$]+\s+(required|requisite|sufficient|optional)\b", text, re.IGNORECASE)
     if head is None:
         raise UsageError(f"{config.place}: `sasl.jaas.config` has no login module", hint=_HINT)
     options: dict[str, str] = {}
@@ -66,8 +39,7 @@ def parse_jaas(config: Property) -> Login:
     if text[position:].strip() != ";":
         what = "does not end with `;`" if not text[position:].strip() else "has a malformed option"
         raise UsageError(f"{config.place}: `sasl.jaas.config` {what}", hint=_HINT)
-    module = head[1].rpartition(".")[2]
-    return Login(module, options)
+    return options
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +59,13 @@ class KerberosSettings:
     ticket_cache: str | None = None
 
 
-def kerberos_of(given: Mapping[str, Property], login: Login | None) -> KerberosSettings:
+def kerberos_of(given: Mapping[str, Property], options: Mapping[str, str]) -> KerberosSettings:
     """Service, principal, keytab and ticket cache.
 
     Args:
         given: the properties, in either spelling.
-        login: of `sasl.jaas.config`, if that is given.
+        options: of `sasl.jaas.config`.
     """
-    options = (login or NO_LOGIN).options
 
     def one(name: str, option: str) -> str | None:
         return given[name].value if name in given else options.get(option)

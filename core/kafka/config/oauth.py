@@ -9,7 +9,6 @@ from typing import Final, Literal
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.command_output import check_owner
 from kgroups.core.input_files.properties import Property
-from kgroups.core.kafka.config.jaas import NO_LOGIN, Login
 from kgroups.core.kafka.config.tls import TlsSettings
 
 TokenSource = Literal["oidc", "file", "command", "unsecured", "aws"]
@@ -84,16 +83,17 @@ def oauth_obstacle(given: Mapping[str, Property]) -> str | None:
     return None
 
 
-def aws_of(given: Mapping[str, Property], login: Login | None, servers: str) -> OAuthSettings:
+def aws_of(
+    given: Mapping[str, Property], options: Mapping[str, str], servers: str
+) -> OAuthSettings:
     """How tokens for Amazon MSK are signed.
 
     Args:
-        login: of `sasl.jaas.config`, if that is given.
+        options: of `sasl.jaas.config`.
         servers: the brokers' addresses, whose names tell the region.
     Raises:
         UsageError: the login module has an option that Amazon's signer for Python has not.
     """
-    options = (login or NO_LOGIN).options
     for name in options:
         if name not in AWS_OPTIONS:
             place = given["sasl.jaas.config"].place
@@ -104,17 +104,15 @@ def aws_of(given: Mapping[str, Property], login: Login | None, servers: str) -> 
     return OAuthSettings("aws", servers, aws=tuple(sorted(options.items())))
 
 
-def oauth_of(given: Mapping[str, Property], login: Login | None) -> OAuthSettings:
+def oauth_of(given: Mapping[str, Property], options: Mapping[str, str]) -> OAuthSettings:
     """Where tokens come from.
 
     Args:
         given: the properties, in either spelling.
-        login: of `sasl.jaas.config`, if that is given.
+        options: of `sasl.jaas.config`.
     Raises:
         UsageError: the properties do not say it, or what they say cannot be understood.
     """
-    login = login or NO_LOGIN
-    options = login.options
     extensions = _extensions(given, options)
     if given.get(_UNSECURED, _NOTHING).value.lower() == "true":
         return _unsecured_of_librdkafka(given.get("sasl.oauthbearer.config", _NOTHING).value)

@@ -41,7 +41,7 @@ Trace = Callable[[RequestTrace], None]
 
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.config.jaas import KerberosSettings, Login
+    from kgroups.core.kafka.config.jaas import KerberosSettings
     from kgroups.core.kafka.config.oauth import OAuthSettings
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -213,12 +213,10 @@ def read_settings(
     """
     given: dict[str, Property] = read_properties(config_file) if config_file else {}
     if overrides:
-        lines = {
+        given |= {
             name: Property(value, "the command line", None) for name, value in overrides.items()
         }
-        given |= lines
-    settings = settings_of(given, bootstrap_servers)
-    return settings
+    return settings_of(given, bootstrap_servers)
 
 
 def settings_of(
@@ -243,20 +241,23 @@ def settings_of(
         place = translated["security.protocol"].place
         raise UnknownProtocol(place, translated["security.protocol"].value)
     username, password = value.get("sasl.username"), value.get("sasl.password")
-    module = None if jaas is None else parse_jaas(jaas)
-    if module is not None:
-        username, password = username or module.username, password or module.password
+    options = {} if jaas is None else parse_jaas(jaas)
+    if jaas is not None:
+        username, password = (
+            username or options.get("username"),
+            password or options.get("password"),
+        )
     servers = bootstrap_servers or value.get("bootstrap.servers") or ""
     login = {"sasl.username": username, "sasl.password": password}
     properties = value | {name: text for name, text in login.items() if text is not None}
     mechanism = value.get("sasl.mechanism", "").upper() or None
     oauth, kerberos = None, None
     if protocol.startswith("SASL") and mechanism in ("OAUTHBEARER", "AWS_MSK_IAM"):
-        oauth, mechanism = _oauth_of(given, module, mechanism, servers), "OAUTHBEARER"
+        oauth, mechanism = _oauth_of(given, options, mechanism, servers), "OAUTHBEARER"
     elif protocol.startswith("SASL") and mechanism in (None, "GSSAPI"):
         from kgroups.core.kafka.config.jaas import kerberos_of
 
-        kerberos, mechanism = kerberos_of(given, module), "GSSAPI"
+        kerberos, mechanism = kerberos_of(given, options), "GSSAPI"
     settings = ClientSettings(
         bootstrap_servers=servers,
         security_protocol=next(name for name in SECURITY_PROTOCOLS if name == protocol),
@@ -282,7 +283,7 @@ def settings_of(
 
 
 def _oauth_of(
-    given: Mapping[str, Property], login: "Login | None", mechanism: str, servers: str
+    given: Mapping[str, Property], options: Mapping[str, str], mechanism: str, servers: str
 ) -> "OAuthSettings | None":
     """Where tokens come from; None where only librdkafka can get one.
 
@@ -291,8 +292,8 @@ def _oauth_of(
     from kgroups.core.kafka.config.oauth import aws_of, is_of_aws, oauth_obstacle, oauth_of
 
     if is_of_aws(given, mechanism):
-        return aws_of(given, login, servers)
-    return None if oauth_obstacle(given) else oauth_of(given, login)
+        return aws_of(given, options, servers)
+    return None if oauth_obstacle(given) else oauth_of(given, options)
 
 
 def _number(
