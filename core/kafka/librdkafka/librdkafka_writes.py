@@ -16,7 +16,7 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import Outcome, SnapshotScope
 from kgroups.core.kafka.deadline import Attempts
-from kgroups.core.kafka.doubts import WRITING, Doubts
+from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
 from kgroups.core.kafka.failures import OWN_CLIENT, UNHEARD, BrokerFailure, Lost, may_repeat
 from kgroups.core.kafka.librdkafka.librdkafka_reads import LibrdkafkaReads
 from kgroups.core.kafka.reads.by_leader import TopicListing
@@ -25,7 +25,6 @@ from kgroups.core.offsets.read_back import Held
 from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
-Failure = str | BrokerFailure | None
 Commits = Mapping[TopicPartition, CommittedOffset | None]
 
 AT_ONCE = 256

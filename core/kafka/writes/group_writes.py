@@ -18,7 +18,7 @@ from typing import Any, Final
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
-from kgroups.core.kafka.doubts import Doubts
+from kgroups.core.kafka.doubts import Doubts, Failure
 from kgroups.core.kafka.failures import (
     BrokerFailure,
     Lost,
@@ -44,12 +44,12 @@ from kgroups.core.snapshot import CommittedOffset, TopicPartition
 from kgroups.core.uuids import uuid_from
 
 Commits = Mapping[TopicPartition, CommittedOffset | None]
-Failure = str | BrokerFailure | None
 Failures = dict[TopicPartition, Failure]
 Answers = dict[Key, ItemError | None]
 
 _NO_EPOCH = -1
 _NO_IDS: Mapping[str, str | None] = MappingProxyType({})
+_NO_NAMES: Mapping[bytes, str] = MappingProxyType({})
 LANES = 16
 """Connections to each coordinator, when there are many groups."""
 
@@ -189,14 +189,14 @@ async def _write_bundle(
             api = kind.deleter if commit is None else kind.committer
             wanted.setdefault(api, {}).setdefault(group, {})[at] = commit
     names = {ids[name]: name for name in ids}
-    for api, (make, read) in _WRITES.items():
+    for api, (make, _) in _WRITES.items():
         answers = await _ask_each(
             cluster,
             (broker, lane),
             api,
             {group: partial(make, group, rows, ids) for group, rows in wanted.get(api, {}).items()},
             deadline.share(2),
-            partial(read, names=names),
+            partial(decode_written, names=names),
         )
         for group, answer in answers.items():
             rows = wanted[api][group]
@@ -272,51 +272,20 @@ def _delete_request(
     return Struct(group_id=group, topics=topics)
 
 
-def decode_committed(
-    api: Api,
-    version: int,
-    frame: bytes,
-    room: Room | None = None,
-    *,
-    names: Mapping[bytes, str] | None = None,
-) -> Failures:
-    """The error name of each partition, or None, in an answer to OffsetCommit.
-
-    Args:
-        names: of topics, by their ids; an answer by ids says nothing of others.
-    Raises:
-        BrokerFailure: the bytes are not an answer of this version.
-    """
-    answer = decode_response(api, version, frame, room)
+def _committed(version: int, answer: Message, names: Mapping[bytes, str]) -> Failures:
     found: Failures = {}
     for topic in answer.topics:
         name = topic.name
         if version >= BY_ID:
-            name = None if topic.topic_id is None else (names or {}).get(topic.topic_id.bytes)
+            name = None if topic.topic_id is None else names.get(topic.topic_id.bytes)
         if name is not None:
             for row in topic.partitions:
                 found[name, row.partition_index] = error_name(row.error_code)
     return found
 
 
-def decode_deleted(
-    api: Api,
-    version: int,
-    frame: bytes,
-    room: Room | None = None,
-    *,
-    names: Mapping[bytes, str] | None = None,
-) -> Failures | str:
-    """The error name of each partition in an answer to OffsetDelete, or that of the group.
-
-    Raises:
-        BrokerFailure: the bytes are not an answer of this version.
-    """
-    answer = decode_response(api, version, frame, room)
-    whole = error_name(answer.error_code)
-    if whole is not None:
-        return whole
-    return {
+def _deleted(_version: int, answer: Message, _names: Mapping[bytes, str]) -> Failures | str:
+    return error_name(answer.error_code) or {
         (topic.name, item.partition_index): error_name(item.error_code)
         for topic in answer.topics
         for item in topic.partitions
@@ -347,36 +316,46 @@ def delete_start_request(
     return Struct(group_id=group, topics=topics)
 
 
-def decode_started(
-    api: Api,
-    version: int,
-    frame: bytes,
-    room: Room | None = None,
-    *,
-    names: Mapping[bytes, str] | None = None,
+def _starts_altered(
+    _version: int, answer: Message, _names: Mapping[bytes, str]
 ) -> Failures | str | BrokerFailure:
-    """Why each partition was not done, or None, in an answer to either; or why none was.
-
-    Raises:
-        BrokerFailure: the bytes are not an answer of this version.
-    """
-    answer = decode_response(api, version, frame, room)
-    whole = refusal(answer)
-    if whole is not None:
-        return whole
-    if api == Api.DELETE_SHARE_GROUP_OFFSETS:
-        return {(topic.topic_name, EVERY): refusal(topic) for topic in answer.responses}
-    return {
+    return refusal(answer) or {
         (topic.topic_name, item.partition_index): refusal(item)
         for topic in answer.responses
         for item in topic.partitions
     }
 
 
+def _starts_deleted(
+    _version: int, answer: Message, _names: Mapping[bytes, str]
+) -> Failures | str | BrokerFailure:
+    return refusal(answer) or {
+        (topic.topic_name, EVERY): refusal(topic) for topic in answer.responses
+    }
+
+
 _WRITES: Final = {
-    Api.OFFSET_COMMIT: (_commit_request, decode_committed),
-    Api.OFFSET_DELETE: (_delete_request, decode_deleted),
-    Api.ALTER_SHARE_GROUP_OFFSETS: (alter_start_request, decode_started),
-    Api.DELETE_SHARE_GROUP_OFFSETS: (delete_start_request, decode_started),
+    Api.OFFSET_COMMIT: (_commit_request, _committed),
+    Api.OFFSET_DELETE: (_delete_request, _deleted),
+    Api.ALTER_SHARE_GROUP_OFFSETS: (alter_start_request, _starts_altered),
+    Api.DELETE_SHARE_GROUP_OFFSETS: (delete_start_request, _starts_deleted),
 }
 """How each request is made and its answer is read, in the order in which they are sent."""
+
+
+def decode_written(
+    api: Api,
+    version: int,
+    frame: bytes,
+    room: Room | None = None,
+    *,
+    names: Mapping[bytes, str] = _NO_NAMES,
+) -> Failures | str | BrokerFailure:
+    """Why each partition was not done, or None, in the answer to a write; or why none was.
+
+    Args:
+        names: of topics, by their ids; an answer by ids says nothing of others.
+    Raises:
+        BrokerFailure: the bytes are not an answer of this version.
+    """
+    return _WRITES[api][1](version, decode_response(api, version, frame, room), names)

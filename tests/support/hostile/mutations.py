@@ -18,7 +18,7 @@ from typing import Any
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 from kgroups.core.kafka.transport.messages import decode_fetched, decode_response
-from kgroups.core.kafka.writes.group_writes import decode_committed, decode_deleted, decode_started
+from kgroups.core.kafka.writes.group_writes import decode_written
 from kgroups.core.protocol.frames import write_response
 from kgroups.core.protocol.table import response_table
 from kgroups.core.protocol.tables.api_keys import Api
@@ -30,11 +30,11 @@ ADDRESS_SPACE_BYTES = 2 << 30
 Reader = Callable[[Api, int, bytes], Any]
 
 READERS: dict[str, Reader] = {
-    "offset_commit": decode_committed,
+    "offset_commit": decode_written,
     "offset_fetch": decode_fetched,
-    "offset_delete": decode_deleted,
-    "alter_share_group_offsets": decode_started,
-    "delete_share_group_offsets": decode_started,
+    "offset_delete": decode_written,
+    "alter_share_group_offsets": decode_written,
+    "delete_share_group_offsets": decode_written,
 }
 """Those of APIs that have one of their own."""
 

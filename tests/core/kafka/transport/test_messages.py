@@ -15,7 +15,7 @@ from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.messages import APIS, choose_version, decode_response
 from kgroups.core.kafka.writes.group_writes import (
     alter_start_request,
-    decode_committed,
+    decode_written,
     delete_start_request,
 )
 from kgroups.core.protocol.errors import error_name
@@ -138,7 +138,7 @@ def test_what_became_of_commits(version: int, topics: dict[str, dict[int, int]])
     answer = as_message({"throttle_time_ms": 0, "topics": rows_by_topic})
     frame = bytes(write_response(Api.OFFSET_COMMIT, version, 7, answer)[4:])
     names = {ids[topic]: topic for topic in ids}
-    assert decode_committed(Api.OFFSET_COMMIT, version, frame, names=names) == {
+    assert decode_written(Api.OFFSET_COMMIT, version, frame, names=names) == {
         (topic, number): error_name(code)
         for topic, rows in topics.items()
         for number, code in rows.items()
@@ -151,7 +151,7 @@ def test_wild_bytes_are_a_failure(version: int, wild: bytes) -> None:
     """Bytes that are no answer never end in another exception."""
     outcome: object = None
     try:
-        outcome = decode_committed(Api.OFFSET_COMMIT, version, b"\0\0\0\7" + wild)
+        outcome = decode_written(Api.OFFSET_COMMIT, version, b"\0\0\0\7" + wild)
     except BrokerFailure as failure:
         outcome = failure.code
     assert isinstance(outcome, dict) or outcome == "CORRUPT_MESSAGE"
