@@ -1,6 +1,6 @@
 """Who leads groups, by `__consumer_offsets`: for plans and snapshots, or on demand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -67,21 +67,23 @@ def with_leaders(
     if asked:
         for code in answer.failures.values():
             raise broker_error(OFFSETS_TOPIC, code).as_error()
+    led = {group.group: answer.led(group) for group in groups}
     if printer.options.output == "table" and not explained:
-        unknown = list(_notes(groups, answer, asked=asked))
+        unknown = list(_notes(led.values(), answer, asked=asked))
         for name, text in unknown[:NAMED]:
             printer.note("LEADER_UNKNOWN", text, name)
         if len(unknown) > NAMED:
             text = f"the leaders of {len(unknown) - NAMED:,} more groups are unknown"
             printer.note("LEADER_UNKNOWN", text)
-    led = {group.group: answer.led(group) for group in groups}
     return replace(snapshot, groups=tuple(led.get(group.group, group) for group in snapshot.groups))
 
 
-def _notes(groups: list[Group], answer: LoggedLeaders, *, asked: bool) -> Iterator[tuple[str, str]]:
+def _notes(
+    groups: Iterable[Group], answer: LoggedLeaders, *, asked: bool
+) -> Iterator[tuple[str, str]]:
     """Groups whose leader is not known, and why, a sentence each."""
     for group in groups:
-        if answer.leader_of(group) is not None:
+        if group.leader is not None:
             continue
         place = f"`{OFFSETS_TOPIC}-{group.offsets_partition}`"
         code = DENIED if group.offsets_partition is None else None

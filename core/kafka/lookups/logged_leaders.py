@@ -96,60 +96,35 @@ QUICK: Final = Reach(windows=1, fetches=1)
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedLeader:
-    """Facts in a group's newest record.
-
-    Args:
-        leader: member id.
-        members: ids of those who were there.
-        led: rounds that the leader has assigned, as of `Group.led`.
-        is_back: as of `Group.leader_is_back`.
-    """
-
-    leader: str | None
-    generation: int
-    protocol: str | None
-    members: frozenset[str]
-    led: tuple[Group, ...] = ()
-    is_back: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class LoggedLeaders:
-    """Leaders that were found.
+    """Records that were found.
 
     Args:
-        found: by group; None: its newest record deletes it.
+        found: by group, oldest first and without a gap; None: the newest one deletes it.
         failures: Kafka's error name by partition of `__consumer_offsets` that could not be read.
         unread: partitions that hold more than was read, to the offset down to which they were.
     """
 
-    found: Mapping[str, LoggedLeader | None] = field(default_factory=dict)
+    found: Mapping[str, Sequence[GroupMetadataValue | None] | None] = field(default_factory=dict)
     failures: Mapping[int, str] = field(default_factory=dict)
     unread: Mapping[int, int] = field(default_factory=dict)
 
-    def leader_of(self, group: Group) -> str | None:
-        """The leader in the group's record, if that is of the members that are there."""
-        logged = self._of_now(group)
-        return logged.leader if logged is not None else None
-
     def led(self, group: Group) -> Group:
         """The group with its leader, and what that has led, if the record is of its members."""
-        logged = self._of_now(group)
-        if logged is None:
+        records = self.found.get(group.group)
+        newest = records[-1] if records else None
+        if records is None or newest is None:
+            return group
+        ids = {member.member_id for member in group.members or ()}
+        if {member.member_id for member in newest.members} != ids:
             return group
         return replace(
             group,
-            leader=logged.leader,
-            generation=logged.generation,
-            led=logged.led,
-            leader_is_back=logged.is_back,
+            leader=newest.leader,
+            generation=newest.generation,
+            led=led_rounds(records),
+            leader_is_back=leader_is_back(records),
         )
-
-    def _of_now(self, group: Group) -> LoggedLeader | None:
-        logged = self.found.get(group.group)
-        ids = {member.member_id for member in group.members or ()}
-        return logged if logged is not None and logged.members == ids else None
 
 
 def logged_leaders(
@@ -168,30 +143,16 @@ def logged_leaders(
             names[key] = group.offsets_partition, group.group
             wanted.setdefault((group.coordinator, group.offsets_partition), []).append(key)
     newest = newest_records(admin, wanted, reach)
-    leaders: dict[str, LoggedLeader | None] = {}
+    found: dict[str, list[GroupMetadataValue | None] | None] = {}
     failures = dict(newest.failures)
     for key, value in newest.found.items():
         partition, name = names[key]
         try:
-            leaders[name] = _leader(key, (*newest.before.get(key, ()), value))
+            records = group_records(key, (*newest.before.get(key, ()), value))
+            found[name] = None if records[-1] is None else records
         except DecodeError:
             failures[partition] = "CORRUPT_MESSAGE"
-    return LoggedLeaders(leaders, failures, newest.unread)
-
-
-def _leader(key: bytes, values: Sequence[bytes | None]) -> LoggedLeader | None:
-    records = group_records(key, values)
-    newest = records[-1]
-    if newest is None:
-        return None
-    return LoggedLeader(
-        newest.leader,
-        newest.generation,
-        newest.protocol,
-        frozenset(member.member_id for member in newest.members),
-        led_rounds(records),
-        leader_is_back(records),
-    )
+    return LoggedLeaders(found, failures, newest.unread)
 
 
 class LeaderWatch:
