@@ -134,19 +134,15 @@ def place_batch(batch: bytes, base_offset: int, leader_epoch: int) -> bytes:
     )
 
 
-def build_batch(
-    records: Sequence[tuple[bytes | None, bytes | None]],
-    timestamp_ms: int,
-    *,
-    base_offset: int = 0,
-    leader_epoch: int = 0,
-) -> bytes:
-    """A batch, not compressed, of these (key, value) pairs; a value of None is a tombstone."""
+def build_batch(records: Sequence[tuple[bytes | None, bytes | None]], timestamp_ms: int) -> bytes:
+    """A batch, not compressed, of these (key, value) pairs; a value of None is a tombstone.
+
+    Its offsets begin at 0: `place_batch` puts it elsewhere.
+    """
     out = bytearray(HEADER_BYTES)
     for delta, (key, value) in enumerate(records):
         _write_record(out, delta, 0, key, value)
-    count = len(records)
-    return _seal(out, count, count - 1, timestamp_ms, base_offset=base_offset, epoch=leader_epoch)
+    return _seal(out, len(records), len(records) - 1, timestamp_ms)
 
 
 def thinned_batch(header: BatchHeader, kept: Sequence[Record]) -> bytes:
@@ -170,7 +166,7 @@ def thinned_batch(header: BatchHeader, kept: Sequence[Record]) -> bytes:
 
 def empty_batch(offsets: int, timestamp_ms: int) -> bytes:
     """A batch that takes up `offsets` offsets and has no record left."""
-    return _seal(bytearray(HEADER_BYTES), 0, offsets - 1, timestamp_ms, base_offset=0, epoch=0)
+    return _seal(bytearray(HEADER_BYTES), 0, offsets - 1, timestamp_ms)
 
 
 def _write_record(
@@ -193,8 +189,8 @@ def _seal(
     last: int,
     timestamp_ms: int,
     *,
-    base_offset: int,
-    epoch: int,
+    base_offset: int = 0,
+    epoch: int = 0,
     max_timestamp_ms: int | None = None,
 ) -> bytes:
     """The batch in `out` with its header and checksum."""

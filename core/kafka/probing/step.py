@@ -36,8 +36,6 @@ class Step:
     clock_ahead_ms: int | None = None
 
 
-def failed(
-    step: str, target: str, failure: BrokerFailure | KgroupsError, status: Status = "failed"
-) -> Step:
+def failed(step: str, target: str, failure: BrokerFailure | KgroupsError) -> Step:
     """The step that this failure ended."""
-    return Step(step, target, status, failure.message, failure.hint, code=failure.code)
+    return Step(step, target, "failed", failure.message, failure.hint, code=failure.code)

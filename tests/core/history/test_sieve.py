@@ -11,6 +11,7 @@ from kgroups.core.protocol.batches import (
     CONTROL,
     TRANSACTIONAL,
     build_batch,
+    place_batch,
     read_batch_header,
     read_records,
     thinned_batch,
@@ -42,7 +43,7 @@ class Log:
         keep: Sequence[int] | None = None,
     ) -> "Log":
         """One batch; of a compacted one only some records are left."""
-        batch = build_batch(records, 99, base_offset=self.end)
+        batch = place_batch(build_batch(records, 99), self.end, 0)
         self.end += len(records)
         if keep is not None:
             left = list(read_records(batch))

@@ -23,6 +23,7 @@ from kgroups.core.protocol.batches import (
     BatchHeader,
     build_batch,
     is_commit_marker,
+    place_batch,
     read_batch_header,
     read_records,
     thinned_batch,
@@ -82,11 +83,11 @@ class Writer(Harness):
         attributes = TRANSACTIONAL if write.producer_id >= 0 else 0
         if write.marker is not None:
             key = struct.pack(">hh", 0, int(write.marker))
-            data = build_batch([(key, b"")], self.now_ms, base_offset=self.end)
+            data = place_batch(build_batch([(key, b"")], self.now_ms), self.end, 0)
             self.batches.append(Batch.of(data, CONTROL | TRANSACTIONAL, write.producer_id))
         if write.records:
             rows = [(encode_key(one.key), encode_value(one)) for one in write.records]
-            data = build_batch(rows, self.now_ms, base_offset=self.end)
+            data = place_batch(build_batch(rows, self.now_ms), self.end, 0)
             self.batches.append(Batch.of(data, attributes, write.producer_id))
 
 

@@ -55,35 +55,33 @@ class Token:
         return self.expires_at is not None and self.expires_at <= time.time()
 
 
-def token_of(
-    text: str, settings: OAuthSettings, source: str, *, expires_at: float | None = None
-) -> Token:
+def token_of(text: str, settings: OAuthSettings, source: str) -> Token:
     """The token that a source gave.
 
     Args:
         text: the token, or an answer of a token endpoint (RFC 6749, section 5.1) as JSON.
         source: who gave it, for messages.
-        expires_at: in epoch seconds, where the source says it.
     Raises:
         BrokerFailure: it is neither.
     """
     now = time.time()
+    end: float | None = None
     text = text.strip()
     if text.startswith("{"):
         answer = read_answer(text.encode(), source)
         lifetime = answer.get("expires_in")
-        if isinstance(lifetime, int | float) and expires_at is None:
-            expires_at = _time(now + lifetime)
+        if isinstance(lifetime, int | float):
+            end = _time(now + lifetime)
         text = str(answer.get("access_token") or "")
     if not _TOKEN.fullmatch(text) or len(text) > _LONGEST:
         raise no_token(f"{source} gave no token", "expected a bearer token, as a rule a JWT")
     claims = _claims_of(text)
-    end, begin = (_time(claims.get(name)) for name in ("exp", "nbf"))
+    own_end, begin = (_time(claims.get(name)) for name in ("exp", "nbf"))
     principal = claims.get(settings.principal_claim)
     return Token(
         text,
         shorten(str(principal), 100) if principal else settings.client_id,
-        end if end is not None else expires_at,
+        own_end if own_end is not None else end,
         begin if begin is not None else _time(claims.get("iat")),
         now,
     )
