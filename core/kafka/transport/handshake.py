@@ -5,7 +5,6 @@ Python does not show a certificate that it refused, so the broker is asked for i
 is sent over that connection.
 """
 
-import asyncio
 import datetime
 import socket
 import ssl
@@ -28,7 +27,6 @@ CODE: Final = "SSL_HANDSHAKE_FAILED"
 LOOK_S: Final = 2.0
 NAMED: Final = 5
 LONGEST_NAME: Final = 100
-_GREETING: Final = 1 << 16
 
 # OpenSSL's numbers of what is wrong with a certificate (X509_V_ERR_...).
 NOT_YET_VALID, EXPIRED, SELF_SIGNED = 9, 10, 18
@@ -64,44 +62,23 @@ async def why_no_tls(
 
 
 async def speaks_tls(address: tuple[str, int], deadline: float) -> bool:
-    """Whether a port that hung up on plain words answers to a TLS greeting."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False  # nothing is sent over it: only the answer matters
-    context.verify_mode = ssl.CERT_NONE
-    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    greeting = context.wrap_bio(incoming, outgoing)
+    """Whether a port that hung up on plain words goes on with a handshake, or refuses it as TLS."""
     try:
-        async with asyncio.timeout_at(deadline):
-            reader, writer = await connect(address, None, deadline)
-            try:
-                return await _greet(greeting, incoming, outgoing, reader, writer)
-            finally:
-                await close(writer)
-    except OSError:
+        _, writer = await connect(address, _blind(), deadline)
+    except ssl.SSLError as error:
+        return "ALERT" in (error.reason or "")
+    except (OSError, EOFError, UnicodeError):
         return False
+    await close(writer)
+    return True
 
 
-async def _greet(
-    greeting: ssl.SSLObject,
-    incoming: ssl.MemoryBIO,
-    outgoing: ssl.MemoryBIO,
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-) -> bool:
-    """Whether the other side goes on with the handshake, or refuses it as TLS does."""
-    while True:
-        try:
-            greeting.do_handshake()
-        except ssl.SSLWantReadError:
-            writer.write(outgoing.read())
-            answer = await reader.read(_GREETING)
-            if not answer:
-                return False
-            incoming.write(answer)
-        except ssl.SSLError as error:
-            return "ALERT" in (error.reason or "")
-        else:
-            return True
+def _blind() -> ssl.SSLContext:
+    """The context of a connection over which nothing is sent: only the answer matters."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 async def bad_certificate(
@@ -199,11 +176,8 @@ async def _read_certificate(address: tuple[str, int], deadline: float) -> "Certi
         load_der_x509_certificate,
     )
 
-    blind = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    blind.check_hostname = False
-    blind.verify_mode = ssl.CERT_NONE
     try:
-        _, writer = await connect(address, blind, min(deadline, time.monotonic() + LOOK_S))
+        _, writer = await connect(address, _blind(), min(deadline, time.monotonic() + LOOK_S))
     except (OSError, EOFError, UnicodeError):
         return None
     connection: ssl.SSLObject = writer.get_extra_info("ssl_object")
