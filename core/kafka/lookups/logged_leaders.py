@@ -22,7 +22,7 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.newest_records import FAR, Reach, newest_records
-from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
+from kgroups.core.kafka.reads.member_subscriptions import classic_member
 from kgroups.core.protocol.reader import DecodeError
 from kgroups.core.rounds import rounds_of
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, led_round
@@ -85,10 +85,8 @@ def _round(record: GroupMetadataValue) -> Group:
 
 
 def _member(logged: GroupMetadataMember) -> Member:
-    identity = Identity(
-        logged.member_id, logged.client_id, logged.client_host, logged.group_instance_id
-    )
-    return classic_member(identity, logged.subscription, logged.assignment)
+    known = Member(logged.member_id, logged.client_id, logged.client_host, logged.group_instance_id)
+    return classic_member(known, logged.subscription, logged.assignment)
 
 
 QUICK: Final = Reach(windows=1, fetches=1)

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.group_kinds import KINDS
-from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
+from kgroups.core.kafka.reads.member_subscriptions import classic_member
 from kgroups.core.kafka.reads.settling import ask_coordinators, unsettled_leaders
 from kgroups.core.kafka.reads.streams_groups import streams_member, topology_of
 from kgroups.core.kafka.transport import requests
@@ -279,11 +279,10 @@ def _classic_group(item: Any, broker: int) -> Group:
 
 def _classic_member(item: Any, is_consumer: bool) -> Member:
     """A member; other users of the protocol (Connect) have bytes of their own."""
-    instance_id = item.group_instance_id
-    identity = Identity(item.member_id, item.client_id, item.client_host, instance_id)
+    known = Member(item.member_id, item.client_id, item.client_host, item.group_instance_id)
     if not is_consumer:
-        return Member(*identity)
-    return classic_member(identity, item.member_metadata, item.member_assignment)
+        return known
+    return classic_member(known, item.member_metadata, item.member_assignment)
 
 
 def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:

@@ -5,22 +5,12 @@ The layouts are those of `kgroups.assignors.wire`; what cannot be read is None h
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
 
 from kgroups.assignors import wire
 from kgroups.core.snapshot import Member
 
 
-class Identity(NamedTuple):
-    """Facts of a broker about a classic member, whatever its bytes say."""
-
-    member_id: str
-    client_id: str
-    host: str
-    instance_id: str | None
-
-
-def classic_member(identity: Identity, metadata: bytes, assignment: bytes) -> Member:
+def classic_member(known: Member, metadata: bytes, assignment: bytes) -> Member:
     """A member with what its subscription and its assignment tell.
 
     Fields that the version of the bytes lacks are None. No bytes of an assignment are no
@@ -28,8 +18,11 @@ def classic_member(identity: Identity, metadata: bytes, assignment: bytes) -> Me
     the group is Stable.
 
     Source: ConsumerProtocolSubscription, ConsumerProtocolAssignment.
+
+    Args:
+        known: what the broker tells of the member, whatever its bytes say.
     """
-    member = Member(*identity, assignment=None if assignment else {})
+    member = known if assignment else replace(known, assignment={})
     with suppress(wire.WireError):
         said = wire.decode_subscription(metadata)
         version = said.version

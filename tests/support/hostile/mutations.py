@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
+from kgroups.core.kafka.reads.member_subscriptions import classic_member
 from kgroups.core.kafka.transport.messages import decode_fetched, decode_response
 from kgroups.core.kafka.writes.group_writes import decode_written
 from kgroups.core.protocol.frames import write_response
 from kgroups.core.protocol.table import response_table
 from kgroups.core.protocol.tables.api_keys import Api
+from kgroups.core.snapshot import Member
 from tests.support.protocol.random_messages import random_message
 from tests.support.protocol.spoken_apis import APIS, api_of
 
@@ -119,7 +120,7 @@ def main(seed: int, frames: int) -> None:
         api, version = rng.choice(CALLS)
         frame = mutated(answer(api, version, rng), rng)
         found[outcome(api, version, frame)] += 1
-        classic_member(Identity("m", "c", "/host", None), frame[4:], frame[4:])
+        classic_member(Member("m", "c", "/host"), frame[4:], frame[4:])
     # `ru_maxrss` would be that of the process which started this one, if that was larger.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     peak = int(status.split("VmHWM:")[1].split()[0]) * 1024

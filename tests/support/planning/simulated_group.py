@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.core.coordinator.groups import GroupSnapshot
-from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
+from kgroups.core.kafka.reads.member_subscriptions import classic_member
 from kgroups.core.planning.moves import ownership
 from kgroups.core.simulation.clients.libraries import Library
 from kgroups.core.simulation.engine.network import START_MS
@@ -20,7 +20,7 @@ from kgroups.core.simulation.scenario.scenario_model import (
     TopicPlan,
 )
 from kgroups.core.simulation.scenario.spread import Spread
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 from tests.support.planning.ends import End
 from tests.support.planning.small_groups import topics_of
 
@@ -111,6 +111,6 @@ def _group(found: GroupSnapshot) -> Group:
     for one in found.members:
         protocols = one.facts["protocols"]
         assert isinstance(protocols, tuple)
-        identity = Identity(one.member_id, one.client_id, one.client_host, None)
-        members.append(classic_member(identity, protocols[0].metadata, one.assignment))
+        known = Member(one.member_id, one.client_id, one.client_host)
+        members.append(classic_member(known, protocols[0].metadata, one.assignment))
     return Group(GROUP, "classic", found.state, "consumer", found.protocol, members=tuple(members))

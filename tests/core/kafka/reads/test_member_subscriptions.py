@@ -1,10 +1,11 @@
 """The consumer protocol's bytes, version by version."""
 
 import struct
+from dataclasses import replace
 
 import pytest
 
-from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
+from kgroups.core.kafka.reads.member_subscriptions import classic_member
 from kgroups.core.snapshot import Member
 
 
@@ -19,7 +20,7 @@ V2 = V1 + struct.pack(">i", 17)
 V3 = V2 + _text("rack-1")
 TOPICS = ("b", "a")
 
-ME = Identity("m", "c", "/host", None)
+ME = Member("m", "c", "/host")
 
 # version, bytes, and the owned partitions, generation and rack that are read out of them
 CASES = [
@@ -44,8 +45,8 @@ def test_subscription_is_decoded(
     rack: str | None,
 ) -> None:
     """Every field that the version has, in the order of the wire; the others are None."""
-    assert classic_member(ME, struct.pack(">h", version) + data, b"") == Member(
-        *ME,
+    assert classic_member(ME, struct.pack(">h", version) + data, b"") == replace(
+        ME,
         subscription=TOPICS,
         assignment={},
         rack=rack,
@@ -59,8 +60,8 @@ def test_subscription_is_decoded(
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\0", b"\0\0\0\0\0\x09", b"\xff\xff" + V0, b"hi!"])
 def test_bytes_that_are_no_subscription_are_none(data: bytes) -> None:
     """Connect and others write what they like: not known is None; broken assignments too."""
-    assert classic_member(ME, data, b"") == Member(*ME, assignment={})
-    assert classic_member(ME, data, b"\0\1\0") == Member(*ME)
+    assert classic_member(ME, data, b"") == replace(ME, assignment={})
+    assert classic_member(ME, data, b"\0\1\0") == ME
 
 
 def test_null_user_data_is_none() -> None:
