@@ -126,7 +126,7 @@ def member_lags(group: Group, rows: "Iterable[OffsetRow]") -> dict[str, int]:
     for member in group.members or ():
         held = [
             lag_of[topic, number]
-            for topic, number in member.partitions
+            for topic, number in member.assigned_partitions
             if (topic, number) in lag_of
         ]
         if held:

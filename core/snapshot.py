@@ -161,8 +161,8 @@ class Member:
     streams: StreamsMember | None = None
 
     @property
-    def partitions(self) -> list[TopicPartition]:
-        """The partitions that it is assigned."""
+    def assigned_partitions(self) -> list[TopicPartition]:
+        """Those of its assignment, one by one."""
         assignment = self.assignment or {}
         return [(topic, number) for topic, numbers in assignment.items() for number in numbers]
 

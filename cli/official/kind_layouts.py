@@ -48,7 +48,7 @@ def group_text(snapshot: ClusterSnapshot, group: Group, view: View, *, verbose: 
 
 def _share_offsets(_: ClusterSnapshot, group: Group, verbose: bool) -> str:
     offsets = group.offsets or {}
-    owned = (member.partitions for member in group.members or ())
+    owned = (member.assigned_partitions for member in group.members or ())
     held = {*committed_partitions(group)}.union(*owned)
     if not held:
         return f"Share group '{group.group}' has no offset information.\n"

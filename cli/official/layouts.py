@@ -159,8 +159,8 @@ def offset_lines(snapshot: ClusterSnapshot, group: Group) -> list[OffsetLine]:
     owned: set[TopicPartition] = set()
     busy = sorted(group.members or (), key=partition_count, reverse=True)
     for member in busy:
-        owned.update(member.partitions)
-        lines += _lines(snapshot, offsets, set(member.partitions), member)
+        owned.update(member.assigned_partitions)
+        lines += _lines(snapshot, offsets, set(member.assigned_partitions), member)
     left = {(topic, number) for topic, numbers in offsets.items() for number in numbers} - owned
     return lines + _lines(snapshot, offsets, left, None)
 

@@ -106,7 +106,7 @@ def find_open(admin: ClusterAdmin, group: str | None, scope: Scope) -> Found:
 
 def read_by(group: Group) -> list[TopicPartition]:
     """Partitions that a group has committed or that its members are assigned."""
-    owned = (member.partitions for member in group.members or ())
+    owned = (member.assigned_partitions for member in group.members or ())
     return sorted({*committed_partitions(group)}.union(*owned))
 
 

@@ -15,6 +15,7 @@ from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.waiting import wait_for_thread, wait_until
 
 IN_FLIGHT = 100
+AT_ONCE = 200  # members that join before those that did are heard again
 JOINING, LEAVING = 0, -1
 
 
@@ -60,6 +61,7 @@ class HeartbeatGroup:
         self._topics = tuple(TopicName(topic) for topic in topics)
         self._connection = WireConnection(coordinator, client_id=client_id, timeout_s=60)
         self.members = [HeartbeatMember(f"member-{number:05d}") for number in range(count)]
+        self._joining = 0  # so many of them have joined, or are about to
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._failure: BaseException | None = None
@@ -71,16 +73,25 @@ class HeartbeatGroup:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def join(self, partitions: int, *, timeout_s: float = 120.0) -> Self:
-        """Join with every member and wait until all `partitions` are owned at one epoch."""
+    def join(self, partitions: int, *, timeout_s: float = 240.0) -> Self:
+        """Join with every member and wait until all `partitions` are owned at one epoch.
+
+        Members join some at a time, so that the first ones are heard again before the last ones
+        have joined: a coordinator that is busy may take longer for all than a session lasts.
+        """
 
         def settled() -> bool:
+            self._joining = min(self._joining + AT_ONCE, len(self.members))
             self.beat()
             owned = sum(member.partition_count for member in self.members)
             epochs = {member.epoch for member in self.members}
             return owned == partitions and len(epochs) == 1 and JOINING not in epochs
 
-        wait_until(settled, f"{len(self.members)} members have settled", timeout_s=timeout_s)
+        try:
+            wait_until(settled, f"{len(self.members)} members have settled", timeout_s=timeout_s)
+        except BaseException:
+            self._connection.close()
+            raise
         self._thread.start()
         return self
 
@@ -91,8 +102,8 @@ class HeartbeatGroup:
             RuntimeError: the coordinator refused one.
         """
         with self._lock:
-            for at in range(0, len(self.members), IN_FLIGHT):
-                batch = self.members[at : at + IN_FLIGHT]
+            for at in range(0, self._joining, IN_FLIGHT):
+                batch = self.members[at : min(at + IN_FLIGHT, self._joining)]
                 for member in batch:
                     self._connection.send(self._heartbeat(member))
                 for member in batch:
