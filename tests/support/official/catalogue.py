@@ -69,7 +69,7 @@ CATALOGUE: Final[Mapping[str, Mapping[int, tuple[str, ...]]]] = {
         30: ("too little time --offsets*",),
         31: ("too little time --members*",),
         32: ("too little time --state*",),
-        33: ("never committed", "never committed: state"),
+        33: ("never committed", "assignor of live-static"),
         34: (
             _BROKEN + "test_described_as_far_as_known",
             _BROKEN + "test_a_leaderless_partition_alone_is_no_failure",

@@ -4,100 +4,85 @@ Named by the Java test class and what its tests look at; each for a classic and 
 where the Java test runs for both protocols. `catalogue.py` has them all by their numbers.
 """
 
+from functools import partial
 from typing import Final
 
 from tests.support.official.reset_scenarios import RESETS
 from tests.support.official.scenario import BOTH, Scenario
 
+_listing = partial(Scenario, "ListConsumerGroupTest")
+_describing = partial(Scenario, "DescribeConsumerGroupTest")
+_deleting = partial(Scenario, "DeleteConsumerGroupsTest")
+_forgetting = partial(Scenario, "DeleteOffsetsConsumerGroupCommandIntegrationTest")
+_validating = partial(Scenario, "ConsumerGroupCommandTest")
+
 
 def _list() -> list[Scenario]:
-    suite = "ListConsumerGroupTest"
     return [
-        Scenario(suite, "plain", "--list", ("empty-odd", "live-classic", "live-kip848")),
-        Scenario(suite, "unknown option", "--list --new-consumer", err="new-consumer", status=1),
-        Scenario(suite, "state: all", "--list --state", ("empty-odd Empty", "live-kip848 Stable")),
-        Scenario(suite, "state: stable", "--list --state stable", ("live-classic Stable",)),
-        Scenario(
-            suite,
+        _listing("plain", "--list", ("empty-odd", "live-classic", "live-kip848")),
+        _listing("unknown option", "--list --new-consumer", err="new-consumer", status=1),
+        _listing("state: all", "--list --state", ("empty-odd Empty", "live-kip848 Stable")),
+        _listing("state: stable", "--list --state stable", ("live-classic Stable",)),
+        _listing(
             "state: preparing",
             "--list --state PREPARINGREBALANCE",
             ("stuck-preparing PreparingRebalance",),
             1,
         ),
-        Scenario(suite, "state: none", "--list --state Dead", count=0),
-        Scenario(suite, "state: any case", "--list --state eMpTy", ("empty-odd Empty",)),
-        Scenario(
-            suite, "type: all", "--list --type", ("live-kip848 Consumer", "live-classic Classic")
-        ),
-        Scenario(
-            suite,
+        _listing("state: none", "--list --state Dead", count=0),
+        _listing("state: any case", "--list --state eMpTy", ("empty-odd Empty",)),
+        _listing("type: all", "--list --type", ("live-kip848 Consumer", "live-classic Classic")),
+        _listing(
             "type: consumer",
             "--list --type consumer",
             ("live-kip848 Consumer", "mixed-protocols Consumer"),
             absent=("live-classic", "empty-odd"),
         ),
-        Scenario(suite, "type: any case", "--list --type cLaSsIc", ("empty-odd Classic",)),
-        Scenario(
-            suite,
+        _listing("type: any case", "--list --type cLaSsIc", ("empty-odd Classic",)),
+        _listing(
             "type and state",
             "--list --type consumer --state stable",
             ("live-kip848 Consumer Stable", "live-kip848-range Consumer Stable"),
             absent=("mixed-protocols", "stuck-reconciling", "live-classic"),
         ),
-        Scenario(
-            suite, "bad state", "--list --state bad", err="Invalid state list 'bad'", status=1
-        ),
-        Scenario(suite, "bad type", "--list --type bad", err="Invalid types list 'bad'", status=1),
-        Scenario(suite, "share", "--list --type share", err="Invalid types list", status=1),
+        _listing("bad state", "--list --state bad", err="Invalid state list 'bad'", status=1),
+        _listing("bad type", "--list --type bad", err="Invalid types list 'bad'", status=1),
+        _listing("share", "--list --type share", err="Invalid types list", status=1),
     ]
 
 
 def _describe() -> list[Scenario]:
-    suite = "DescribeConsumerGroupTest"
-    views: tuple[str, ...] = (
-        "",
-        "--offsets",
-        "--offsets --verbose",
-        "--members",
-        "--members --verbose",
-    )
-    views = (*views, "--state", "--state --verbose")
-    found = [
-        Scenario(
-            suite,
-            f"unknown group {view}",
-            f"--describe --group missing.group {view}",
-            count=0,
-            err="Group missing.group not found.",
-            status=1,
-        )
-        for view in views
-    ]
+    shown = ("", "--offsets", "--members", "--state")
+    views = [*shown, *(f"{view} --verbose" for view in shown[1:])]
+    found = []
     for view in views:
         found += [
-            Scenario(
-                suite,
+            _describing(
+                f"unknown group {view}",
+                f"--describe --group missing.group {view}",
+                count=0,
+                err="Group missing.group not found.",
+                status=1,
+            ),
+            _describing(
                 f"no members {view}",
                 f"--describe --group with-epochs {view}",
                 ("with-epochs",) if "--members" not in view else (),
                 None if "--members" not in view else 0,
                 "Consumer group 'with-epochs' has no active members.",
             ),
-            Scenario(
-                suite,
+            _describing(
                 f"several groups {view}",
                 f"--describe {view} --group live-classic --group live-kip848 --group live-static",
                 ("live-classic", "live-kip848", "live-static"),
             ),
-            Scenario(
-                suite,
+            _describing(
                 f"all groups {view}",
                 f"--describe --all-groups {view}",
                 ("live-classic", "live-kip848", "live-static", "mixed-protocols"),
                 err="Consumer group 'with-epochs' has no active members.",
             ),
-            Scenario(
-                suite,
+            _describing(
                 f"too little time {view}",
                 f"--describe --group live-classic --timeout 0 {view}",
                 count=0,
@@ -109,23 +94,25 @@ def _describe() -> list[Scenario]:
 
 
 def _describe_live() -> list[Scenario]:
-    suite = "DescribeConsumerGroupTest"
-    found = []
-    for group in BOTH:
-        found += [
-            Scenario(suite, f"offsets of {group}", f"--describe --group {group}", (group,), 15),
-            Scenario(suite, f"members of {group}", f"--describe --group {group} --members", (), 2),
-        ]
-    assignors = {"live-classic": "range", "live-robin": "roundrobin", "live-kip848": "uniform"}
-    found += [
-        Scenario(
-            suite,
-            f"assignor of {group}",
-            f"--describe --group {group} --state",
-            (f"{group} {{b}} (1) {assignor} Stable 2",),
-            1,
-        )
-        for group, assignor in assignors.items()
+    states = {
+        "live-classic": "(1) range Stable 2",
+        "live-robin": "(1) roundrobin Stable 2",
+        "live-kip848": "(1) uniform Stable 2",
+        "live-kip848-range": "(1) range Stable 1",
+        "live-static": "(1) range Stable 4",
+    }
+    found = [
+        *(_describing(f"offsets of {g}", f"--describe --group {g}", (g,), 15) for g in BOTH),
+        *(_describing(f"members of {g}", f"--describe --group {g} --members", (), 2) for g in BOTH),
+        *(
+            _describing(
+                f"assignor of {group}",
+                f"--describe --group {group} --state",
+                (f"{group} {{b}} {state}",),
+                1,
+            )
+            for group, state in states.items()
+        ),
     ]
     wrong = (
         ("--members --state", "Option [describe] takes at most one of these options"),
@@ -133,12 +120,11 @@ def _describe_live() -> list[Scenario]:
         ("--new-consumer", "new-consumer is not a recognized option"),
     )
     found += [
-        Scenario(suite, f"wrong {more}", f"--describe --group g {more}", err=err, status=1)
+        _describing(f"wrong {more}", f"--describe --group g {more}", err=err, status=1)
         for more, err in wrong
     ]
     found += [
-        Scenario(
-            suite,
+        _describing(
             "simple group",
             "--describe --group simple --state",
             ("simple {b} (1) - Empty 0",),
@@ -146,8 +132,7 @@ def _describe_live() -> list[Scenario]:
             "Consumer group 'simple' has no active members.",
             before={"simple": {("audit", 0): 1, ("audit", 1): 0}},
         ),
-        Scenario(
-            suite,
+        _describing(
             "simple group's commits",
             "--describe --group simple",
             ("simple audit 0 1 7 6 - - -", "simple audit 1 0 0 0 - - -"),
@@ -155,29 +140,13 @@ def _describe_live() -> list[Scenario]:
             "Consumer group 'simple' has no active members.",
             before={"simple": {("audit", 0): 1, ("audit", 1): 0}},
         ),
-        Scenario(
-            suite,
-            "never committed: state",
-            "--describe --group live-static --state",
-            ("live-static {b} (1) range Stable 4",),
-            1,
-        ),
-        Scenario(
-            suite,
-            "assignor of live-kip848-range",
-            "--describe --group live-kip848-range --state",
-            ("live-kip848-range {b} (1) range Stable 1",),
-            1,
-        ),
-        Scenario(
-            suite,
+        _describing(
             "never committed",
             "--describe --group live-static",
             ("live-static audit 0 - 7 -", "live-static audit 1 - 0 -"),
             3,
         ),
-        Scenario(
-            suite,
+        _describing(
             "both protocols",
             "--describe --group mixed-protocols --members --verbose",
             (
@@ -188,26 +157,23 @@ def _describe_live() -> list[Scenario]:
             2,
             "Warning: Consumer group 'mixed-protocols' is rebalancing.",
         ),
-        Scenario(suite, "version", "--version", ("kgroups",), 1),
+        _describing("version", "--version", ("kgroups",), 1),
     ]
     return found
 
 
 def _delete() -> list[Scenario]:
-    suite = "DeleteConsumerGroupsTest"
     one = {"conf-a": {("audit", 0): 1}}
     two = {**one, "conf-b": {("audit", 0): 1}}
     gone = "could not be deleted due to: org.apache.kafka.common.errors."
     return [
-        Scenario(
-            suite,
+        _deleting(
             "topic without value",
             "--delete --topic",
             err="Option topic requires an argument",
             status=1,
         ),
-        Scenario(
-            suite,
+        _deleting(
             "unknown",
             "--delete --group missing.group",
             count=0,
@@ -215,8 +181,7 @@ def _delete() -> list[Scenario]:
             status=1,
         ),
         *(
-            Scenario(
-                suite,
+            _deleting(
                 f"{group} is alive",
                 f"--delete --group {group}",
                 count=0,
@@ -225,24 +190,21 @@ def _delete() -> list[Scenario]:
             )
             for group in BOTH
         ),
-        Scenario(
-            suite,
+        _deleting(
             "empty group",
             "--delete --group conf-a",
             ("Deletion of requested consumer groups ('conf-a') was successful.",),
             1,
             before=one,
         ),
-        Scenario(
-            suite,
+        _deleting(
             "two groups",
             "--delete --group conf-b --group conf-a",
             ("Deletion of requested consumer groups ('conf-a', 'conf-b') was successful.",),
             1,
             before=two,
         ),
-        Scenario(
-            suite,
+        _deleting(
             "good and missing",
             "--delete --group conf-a --group missing.group",
             ("These consumer groups were deleted successfully: 'conf-a'",),
@@ -251,16 +213,14 @@ def _delete() -> list[Scenario]:
             1,
             before=one,
         ),
-        Scenario(suite, "unknown option", "--delete --new-consumer", err="new-consumer", status=1),
+        _deleting("unknown option", "--delete --new-consumer", err="new-consumer", status=1),
     ]
 
 
 def _delete_offsets() -> list[Scenario]:
-    suite = "DeleteOffsetsConsumerGroupCommandIntegrationTest"
     partly = "Encountered some partition-level error, see the follow-up details."
     found = [
-        Scenario(
-            suite,
+        _forgetting(
             "unknown group",
             "--delete-offsets --group missing.group --topic audit:0",
             ("audit 0 Error:",),
@@ -270,8 +230,7 @@ def _delete_offsets() -> list[Scenario]:
         )
     ]
     found += [
-        Scenario(
-            suite,
+        _forgetting(
             f"{group} and {topic}",
             f"--delete-offsets --group {group} --topic {topic}",
             (f"{topic.partition(':')[0]} 0 Error:",),
@@ -283,8 +242,7 @@ def _delete_offsets() -> list[Scenario]:
         for topic in ("orders:0", "orders", "foobar:0")
     ]
     found += [
-        Scenario(
-            suite,
+        _forgetting(
             f"{group} and foobar",
             f"--delete-offsets --group {group} --topic foobar",
             (f"Request succeeded for deleting offsets from group {group}.", "foobar - Error:"),
@@ -295,8 +253,7 @@ def _delete_offsets() -> list[Scenario]:
     ]
     before = {"conf-a": {("reset-b", 0): 4, ("audit", 0): 1}}
     found += [
-        Scenario(
-            suite,
+        _forgetting(
             f"empty group {topic}",
             f"--delete-offsets --group conf-a --topic {topic}",
             ("Request succeeded for deleting", "reset-b 0 Successful"),
@@ -307,8 +264,7 @@ def _delete_offsets() -> list[Scenario]:
     ]
     return [
         *found,
-        Scenario(
-            suite,
+        _forgetting(
             "empty group, unknown topic",
             "--delete-offsets --group conf-a --topic foobar",
             ("Request succeeded for deleting", "foobar - Error:"),
@@ -317,8 +273,7 @@ def _delete_offsets() -> list[Scenario]:
             before=before,
             after=before,
         ),
-        Scenario(
-            suite,
+        _forgetting(
             "empty group, unknown partition",
             "--delete-offsets --group conf-a --topic foobar:0",
             ("foobar 0 Error:",),
@@ -332,13 +287,11 @@ def _delete_offsets() -> list[Scenario]:
 
 
 def _command() -> list[Scenario]:
-    suite = "ConsumerGroupCommandTest"
     return [
-        Scenario(
-            suite, "valid", "--validate-regex foo.*", ("The regular expression `foo.*` is valid.",)
+        _validating(
+            "valid", "--validate-regex foo.*", ("The regular expression `foo.*` is valid.",)
         ),
-        Scenario(
-            suite,
+        _validating(
             "invalid",
             "--validate-regex [foo.*",
             ("The regular expression `[foo.*` is invalid: missing closing ].",),
