@@ -29,6 +29,7 @@ from tests.support.kafka.denied import (
 pytestmark = pytest.mark.kafka
 
 G, R, D, T = GROUP["describe"], GROUP["read"], GROUP["delete"], TOPIC["describe"]
+T_READ, T_DELETE = TOPIC["read"], TOPIC["delete"]
 TO = ("--to", "latest", "--yes")
 RESET = ("reset-offsets", "--no-undo", *TO)
 FORGET = ("delete-offsets", "--no-undo", "--yes")
@@ -36,6 +37,7 @@ COPY = ("copy-offsets", "--no-undo", "--yes")
 BACK = ("reset-offsets", "--no-undo", "--yes", "--to", "committed@0s")
 MATCH = (*COPY, "--to", "denied-new", "--match", "records", "--to-bootstrap-server", "{bootstrap}")
 ERASE = ("delete-records", "--yes")
+MOVE = ("reset-offsets", READER, *TO[:2], "--topic")
 APPLY = ("apply", "{folder}/plan.json", "--no-undo", "--yes")
 ONLY_TOLD = "it tells the rights that are missing; that is no failure"
 
@@ -67,19 +69,25 @@ Met = tuple[Refused, ...] | Works | str
 
 READS = "it changes nothing"
 NO_TOPIC = "it asks about no topic"
-NO_GROUP = "it names no group"
 LEFT_OUT = "brokers leave hidden groups out of what they list, and commits for hidden topics"
+
+RIGHTS = frozenset(f"{right} {what}" for right in GROUP for what in ("group", "topic"))
+
+# Of commands that change nothing, of those that look at all groups, of those without topics.
+READING = dict.fromkeys(("read group", "delete group", "read topic", "delete topic"), READS)
+LISTING = {**READING, "describe topic": LEFT_OUT}
+NO_TOPICS = dict.fromkeys(("describe topic", "read topic", "delete topic"), NO_TOPIC)
 
 DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
     ("list",): {
+        **READING,
         "describe group": LEFT_OUT,
-        "read group": Works(("list", GROUP["read"])),
-        "delete group": READS,
+        "read group": Works(("list", R)),
         "describe topic": (Refused(("list", "--topic", T), T),),
-        "read topic": Works(("list", "--topic", TOPIC["read"])),
-        "delete topic": READS,
+        "read topic": Works(("list", "--topic", T_READ)),
     },
     ("describe",): {
+        **READING,
         "describe group": (
             Refused(("describe", G), G),
             Refused(("describe", G, FREE_GROUP, "--members"), G),
@@ -88,85 +96,64 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
             Refused(("describe", "--all-groups"), G, named=False),
         ),
         "read group": Works(("describe", R)),
-        "delete group": READS,
         "describe topic": (Refused(("describe", "--topic", T), T),),
-        "read topic": Works(("describe", "--topic", TOPIC["read"])),
-        "delete topic": READS,
+        "read topic": Works(("describe", "--topic", T_READ)),
     },
     ("history",): {
+        **NO_TOPICS,
         "describe group": (Refused(("history", G), G),),
         "read group": "it reads `__consumer_offsets`",
         "delete group": READS,
-        "describe topic": NO_TOPIC,
-        "read topic": NO_TOPIC,
-        "delete topic": NO_TOPIC,
     },
     ("config",): {
+        **NO_TOPICS,
         "describe group": (Refused(("config", G), G),),
         "read group": "it asks for DESCRIBE_CONFIGS, to write for ALTER_CONFIGS",
         "delete group": "it deletes no group",
-        "describe topic": NO_TOPIC,
-        "read topic": NO_TOPIC,
-        "delete topic": NO_TOPIC,
     },
     ("peek",): {
+        **READING,
         "describe group": (Refused(("peek", G), G),),
         "read group": Works(("peek", R)),
-        "delete group": READS,
         "describe topic": "brokers leave out commits for hidden topics",
-        "read topic": (Refused(("peek", READER), TOPIC["read"]),),
-        "delete topic": READS,
+        "read topic": (Refused(("peek", READER), T_READ),),
     },
     ("doctor",): {
+        **LISTING,
         "describe group": (Refused(("doctor", G), G),),
         "read group": Works(("doctor", R)),
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
         "read topic": "it reads `__consumer_offsets`, and says so where it may not",
-        "delete topic": READS,
     },
     ("check",): {
+        **LISTING,
         "describe group": (Refused(("check", G, "--fail-on", "lag < 0"), G),),
         "read group": Works(("check", R, "--fail-on", "lag < 0")),
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
-        "read topic": READS,
-        "delete topic": READS,
     },
     ("wait",): {
+        **LISTING,
         "describe group": (Refused(("wait", G, "--until", "member_count >= 0"), G),),
         "read group": Works(("wait", R, "--until", "member_count >= 0")),
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
-        "read topic": READS,
-        "delete topic": READS,
     },
     ("coordinator",): {
+        **NO_TOPICS,
         "describe group": (Refused(("coordinator", G), G),),
         "read group": Works(("coordinator", R)),
         "delete group": READS,
-        "describe topic": NO_TOPIC,
-        "read topic": NO_TOPIC,
-        "delete topic": NO_TOPIC,
     },
     ("plan",): {
+        **READING,
         "describe group": (Refused(("plan", G), G),),
         "read group": Works(("plan", LIVE)),
-        "delete group": READS,
         "describe topic": (
             Refused(("plan", LIVE, "--subscribe", T), T),
             Refused(("plan", LIVE, "--set-partitions", f"{T}=2"), T),
         ),
-        "read topic": Works(("plan", LIVE, "--subscribe", TOPIC["read"])),
-        "delete topic": READS,
+        "read topic": Works(("plan", LIVE, "--subscribe", T_READ)),
     },
     ("simulate",): {
+        **LISTING,
         "describe group": (Refused(("simulate", "--from-group", G), G),),
         "read group": Works(("simulate", "--from-group", LIVE, "--until", "10s")),
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
-        "read topic": READS,
-        "delete topic": READS,
     },
     ("reset-offsets",): {
         "describe group": (
@@ -182,11 +169,8 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
             Refused((*BACK, READER, "--topic", T), T),
         ),
         "read topic": (
-            Refused((*RESET, READER, "--topic", TOPIC["read"]), TOPIC["read"]),
-            Refused(
-                (*RESET[:2], "--to", "next", READER, "--topic", TOPIC["read"], "--dry-run"),
-                TOPIC["read"],
-            ),
+            Refused((*RESET, READER, "--topic", T_READ), T_READ),
+            Refused((*RESET[:2], "--to", "next", READER, "--topic", T_READ, "--dry-run"), T_READ),
         ),
         "delete topic": "it deletes nothing",
     },
@@ -203,11 +187,8 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
             Refused((*MATCH, "--from", READER, "--topic", T), T),
         ),
         "read topic": (
-            Refused(
-                (*COPY, "--from", READER, "--to", "denied-new", "--topic", TOPIC["read"]),
-                TOPIC["read"],
-            ),
-            Refused((*MATCH, "--from", READER, "--topic", TOPIC["read"]), TOPIC["read"]),
+            Refused((*COPY, "--from", READER, "--to", "denied-new", "--topic", T_READ), T_READ),
+            Refused((*MATCH, "--from", READER, "--topic", T_READ), T_READ),
         ),
         "delete topic": "it deletes nothing",
     },
@@ -216,120 +197,79 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read group": "DELETE on the group is enough",
         "delete group": (Refused((*FORGET, D, "--topic", FREE_TOPIC), D),),
         "describe topic": (Refused((*FORGET, READER, "--topic", T), T),),
-        "read topic": (Refused((*FORGET, READER, "--topic", TOPIC["read"]), TOPIC["read"]),),
+        "read topic": (Refused((*FORGET, READER, "--topic", T_READ), T_READ),),
         "delete topic": "READ on the topic is enough",
     },
     ("delete",): {
+        **NO_TOPICS,
         "describe group": (
             Refused(("delete", G, "--yes"), G),
             Refused(("delete", G, FREE_GROUP, "--dry-run"), G),
         ),
         "read group": Works(("delete", R, "--dry-run")),
         "delete group": (Refused(("delete", D, "--yes"), D),),
-        "describe topic": NO_TOPIC,
-        "read topic": NO_TOPIC,
-        "delete topic": NO_TOPIC,
     },
     ("delete-records",): {
         "describe group": (Refused((*ERASE, FREE_TOPIC, "--before", f"group:{G}"), G),),
         "read group": Works((*ERASE, FREE_TOPIC, "--before", f"group:{R}", "--dry-run")),
         "delete group": "it deletes no group",
         "describe topic": (Refused((*ERASE, T, "--before", "latest"), T),),
-        "read topic": Works((*ERASE, TOPIC["read"], "--before", "2", "--dry-run")),
-        "delete topic": (
-            Refused((*ERASE, TOPIC["delete"], "--before", "latest"), TOPIC["delete"]),
-        ),
+        "read topic": Works((*ERASE, T_READ, "--before", "2", "--dry-run")),
+        "delete topic": (Refused((*ERASE, T_DELETE, "--before", "latest"), T_DELETE),),
     },
     ("remove-members",): {
+        **NO_TOPICS,
         "describe group": (Refused(("remove-members", G, "--all", "--yes"), G),),
         "read group": (Refused(("remove-members", LIVE, "--all", "--yes"), LIVE),),
         "delete group": "it deletes no group",
-        "describe topic": NO_TOPIC,
-        "read topic": NO_TOPIC,
-        "delete topic": NO_TOPIC,
     },
     ("top",): {
+        **LISTING,
         "describe group": LEFT_OUT,
-        "read group": Works(("top", GROUP["read"], "--once", "--every", "100ms")),
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
-        "read topic": READS,
-        "delete topic": READS,
+        "read group": Works(("top", R, "--once", "--every", "100ms")),
     },
     ("transactions", "list"): {
+        **READING,
         "describe group": (Refused(("transactions", G), G),),
-        "read group": READS,
-        "delete group": READS,
         "describe topic": (Refused(("transactions", "--topic", T), T),),
-        "read topic": (Refused(("transactions", "--topic", TOPIC["read"]), TOPIC["read"]),),
-        "delete topic": READS,
+        "read topic": (Refused(("transactions", "--topic", T_READ), T_READ),),
     },
     ("transactions", "abort"): {
         "describe group": (Refused(("transactions", "abort", G, "--yes"), G),),
         "read group": "it needs no more of a group than to see it",
         "delete group": "it deletes no group",
         "describe topic": (Refused(("transactions", "abort", "--topic", T, "--yes"), T),),
-        "read topic": (
-            Refused(("transactions", "abort", "--topic", TOPIC["read"], "--yes"), TOPIC["read"]),
-        ),
+        "read topic": (Refused(("transactions", "abort", "--topic", T_READ, "--yes"), T_READ),),
         "delete topic": "it deletes no records",
     },
     ("apply",): {
         "describe group": (Refused(APPLY, G, plan=("delete", G)),),
         "read group": (Refused(APPLY, R, plan=("reset-offsets", R, "--all-topics", *TO[:2])),),
         "delete group": (Refused(APPLY, D, plan=("delete", D)),),
-        "describe topic": (
-            Refused(APPLY, T, plan=("reset-offsets", READER, "--topic", T, *TO[:2])),
-        ),
-        "read topic": (
-            Refused(
-                APPLY,
-                TOPIC["read"],
-                plan=("reset-offsets", READER, "--topic", TOPIC["read"], *TO[:2]),
-            ),
-        ),
+        "describe topic": (Refused(APPLY, T, plan=(*MOVE, T)),),
+        "read topic": (Refused(APPLY, T_READ, plan=(*MOVE, T_READ)),),
         "delete topic": (
-            Refused(
-                APPLY,
-                TOPIC["delete"],
-                plan=("delete-records", TOPIC["delete"], "--before", "latest"),
-            ),
+            Refused(APPLY, T_DELETE, plan=("delete-records", T_DELETE, "--before", "latest")),
         ),
     },
-    ("ping",): dict.fromkeys(
-        (f"{right} {what}" for right in GROUP for what in ("group", "topic")), ONLY_TOLD
-    ),
+    ("ping",): dict.fromkeys(RIGHTS, ONLY_TOLD),
     ("snapshot", "save"): {
+        **LISTING,
         "describe group": (Refused(("snapshot", "save", "{folder}/s.json"), G, named=False),),
-        "read group": READS,
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
-        "read topic": READS,
-        "delete topic": READS,
     },
     ("lag", "collect"): {
+        **LISTING,
         "describe group": (Refused(("lag", "collect", "{folder}/captures"), G, named=False),),
-        "read group": READS,
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
-        "read topic": READS,
-        "delete topic": READS,
     },
     ("lag", "report"): {
+        **LISTING,
         "describe group": (Refused(("lag", "report"), G, named=False),),
-        "read group": READS,
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
-        "read topic": (Refused(("lag", "report", "--record-times"), TOPIC["read"], named=False),),
-        "delete topic": READS,
+        "read topic": (Refused(("lag", "report", "--record-times"), T_READ, named=False),),
     },
     ("lag", "history"): {
+        **LISTING,
         "describe group": "the commits that it reads are in a topic, which it may not read first",
-        "read group": READS,
-        "delete group": READS,
-        "describe topic": LEFT_OUT,
         "read topic": (Refused(("lag", "history"), "__consumer_offsets", named=False),),
-        "delete topic": READS,
     },
 }
 NO_CLUSTER: Mapping[tuple[str, ...], str] = {
@@ -356,7 +296,6 @@ NO_CLUSTER: Mapping[tuple[str, ...], str] = {
     ("sandbox",): "a noun",
     ("sandbox", "up"): "it makes a cluster of its own",
 }
-RIGHTS = frozenset(f"{right} {what}" for right in GROUP for what in ("group", "topic"))
 
 # Of these librdkafka's Python client has no call, or they start Spark.
 WIRE_ONLY = frozenset(
