@@ -11,15 +11,17 @@ import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.planning.plan import Plan
+from tests.support.fidelity.driven_group import DrivenGroup, MemberSpec
 from tests.support.fidelity.hosts.pool import HostPool
+from tests.support.fidelity.libraries import Library
 from tests.support.fidelity.moving_group import (
     PROTOCOLS,
     MoveCase,
-    Mover,
-    MovingGroup,
     Seen,
+    join,
     move,
 )
+from tests.support.fidelity.resting import Rest
 from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import create_topics
 
@@ -28,34 +30,41 @@ pytestmark = pytest.mark.kafka
 # What became of a case: there, and back.
 Moves = tuple[tuple[Plan, list[Seen]], ...]
 
+
+def movers(*libraries: Library, static: bool = False) -> tuple[MemberSpec, ...]:
+    """Members `a`, `b` and `c` of these libraries."""
+    return tuple(
+        MemberSpec(name, library, instance=f"i{name}" if static else "")
+        for name, library in zip("abc", libraries, strict=False)
+    )
+
+
 CASES = (
-    MoveCase(
-        "mv-java", (Mover("a", "java"), Mover("b", "java")), {"mv-java-t": 4}, "range", "uniform"
-    ),
+    MoveCase("mv-java", movers("java", "java"), {"mv-java-t": 4}, "range", "uniform"),
     MoveCase(
         "mv-rdkafka",
-        (Mover("a", "librdkafka"), Mover("b", "librdkafka"), Mover("c", "librdkafka")),
+        movers("librdkafka", "librdkafka", "librdkafka"),
         {"mv-rdkafka-t": 6, "mv-rdkafka-u": 4},
         "range",
         "range",
     ),
     MoveCase(
         "mv-both",
-        (Mover("a", "java"), Mover("b", "librdkafka"), Mover("c", "java")),
+        movers("java", "librdkafka", "java"),
         {"mv-both-t": 5, "mv-both-u": 4},
         "roundrobin",
         "uniform",
     ),
     MoveCase(
         "mv-static",
-        (Mover("a", "java", "i1"), Mover("b", "librdkafka", "i2"), Mover("c", "java", "i3")),
+        movers("java", "librdkafka", "java", static=True),
         {"mv-static-t": 5},
         "range",
         "uniform",
     ),
     MoveCase(
         "mv-coop",
-        (Mover("a", "java"), Mover("b", "java"), Mover("c", "java")),
+        movers("java", "java", "java"),
         {"mv-coop-t": 6},
         "cooperative-sticky",
         "uniform",
@@ -78,13 +87,16 @@ def there_and_back(bootstrap: str, case: MoveCase, hosts: HostPool) -> Moves:
     create_topics(bootstrap, case.topics)
     settings = settings_from_text("", bootstrap)
     with (
-        MovingGroup(bootstrap, case, hosts) as group,
+        DrivenGroup(
+            hosts, bootstrap, case.name, "consumer", case.assignor, dict(case.topics)
+        ) as group,
         ClusterAdmin(settings, timeout_ms=30_000) as admin,
     ):
+        rest = Rest(admin, group, quiet_s=0.5)
         for mover in case.movers:
-            group.join(mover, "classic")
-            group.settled(admin)
-        return tuple(move(admin, group, protocol) for protocol in reversed(PROTOCOLS))
+            join(rest, case, mover, "classic")
+            rest.settled()
+        return tuple(move(rest, case, protocol) for protocol in reversed(PROTOCOLS))
 
 
 def steps(moves: Mapping[str, Moves]) -> list[tuple[str, Seen]]:

@@ -13,7 +13,6 @@ from tests.support.fidelity.libraries import TRAITS, Library, Protocol
 SESSION_MS = 8_000
 HEARTBEAT_MS = 300
 REFRESH_MS = 400
-CLASSIC_STRATEGY = "range"  # of classic members in a KIP-848 group; the coordinator assigns
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class MemberSpec:
         pattern: the regular expression by which it subscribes.
         crashes: whether it will be killed, so that it needs a process of its own.
         version: of Kafka that its library is told to be made for.
-        classic: whether it speaks the classic protocol in a KIP-848 group.
+        classic: its strategy, where it speaks the classic protocol in a KIP-848 group.
     """
 
     name: str
@@ -39,7 +38,7 @@ class MemberSpec:
     crashes: bool = False
     version: str = ""
     unnamed: bool = False
-    classic: bool = False
+    classic: str = ""
 
     @property
     def called(self) -> str:
@@ -141,7 +140,8 @@ class DrivenGroup:
 
     def _open(self, spec: MemberSpec) -> _Held:
         protocol = "classic" if spec.classic else self.protocol
-        lonely = protocol == "classic" and self.strategy in TRAITS[spec.library].lonely
+        strategy = spec.classic or self.strategy
+        lonely = protocol == "classic" and strategy in TRAITS[spec.library].lonely
         alone = lonely or spec.crashes
         host = (
             self._pool.alone(spec.library) if alone else self._pool.shared(spec.library, self.group)
@@ -153,7 +153,7 @@ class DrivenGroup:
             "client": "" if spec.unnamed else spec.name,
             "instance": spec.instance,
             "rack": spec.rack,
-            "strategy": CLASSIC_STRATEGY if spec.classic else self.strategy,
+            "strategy": strategy,
             "protocol": protocol,
             "version": spec.version,
             "topics": sorted(spec.topics),

@@ -20,10 +20,15 @@ PATTERN_QUIET_S = 12.0
 
 @dataclass
 class Rest:
-    """What it takes for a group to be at rest."""
+    """What it takes for a group to be at rest.
+
+    Args:
+        quiet_s: how long nothing may happen where each partition has one owner.
+    """
 
     admin: ClusterAdmin
     driven: DrivenGroup
+    quiet_s: float = QUIET_S
 
     def settled(self) -> ClusterSnapshot:
         """The group when nothing happens any more, and its members believe what the broker shows.
@@ -65,7 +70,7 @@ class Rest:
         late = len(patterns) > 1 or (not complete and patterns != {None})
         if group.type == "consumer" and late:
             return PATTERN_QUIET_S
-        return QUIET_S if complete else DOUBTFUL_QUIET_S
+        return self.quiet_s if complete else DOUBTFUL_QUIET_S
 
     def _seen(self, snapshot: ClusterSnapshot, seen: list[str]) -> tuple[object, bool] | None:
         """What there is to be seen of a group, and whether each partition has one owner."""

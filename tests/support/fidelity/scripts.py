@@ -189,7 +189,8 @@ def write_script(
             spec = replace(spec, library=libraries[number], version="")
             spec = replace(spec, version=dice.choice(TRAITS[spec.library].versions))
             spec = replace(spec, instance=spec.instance if TRAITS[spec.library].static else "")
-        spec = replace(spec, classic=life.two_protocols and number == 0)
+        if life.two_protocols and number == 0:
+            spec = replace(spec, classic="range")
         life.members[spec.name] = spec
     first, topics = tuple(life.members.values()), dict(life.topics)
     weights = [weight for weight, _ in CHANGES.values()]
