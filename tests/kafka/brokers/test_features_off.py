@@ -132,4 +132,4 @@ def test_brokers_of_4_3() -> None:
 def _codes(cluster: KafkaCluster, *line: str) -> set[str]:
     outcome = run("-b", cluster.bootstrap, *line)
     assert outcome.exit_code == 0, outcome.stderr
-    return {note["code"] for note in outcome.document["notes"]}
+    return outcome.note_codes

@@ -253,7 +253,7 @@ def test_delete_dry_run_changes_nothing(address: str) -> None:
     before = set(items(address, "list"))
     outcome = ask(address, "delete", "--state", "Empty", "--dry-run", "-o", "json")
     assert outcome.exit_code == 0
-    assert {item["result"] for item in outcome.document["items"]} == {"planned"}
+    assert set(outcome.results) == {"planned"}
     assert set(items(address, "list")) == before
 
 

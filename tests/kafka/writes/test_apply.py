@@ -64,11 +64,6 @@ def apply(address: str, file: Path, *more: str) -> Outcome:
     return run("-b", address, *line, env={"KGROUPS_UNDO_DIR": str(file.parent)})
 
 
-def results(outcome: Outcome) -> set[str]:
-    """Every result there is."""
-    return {item["result"] for item in outcome.document["items"]}
-
-
 def held(address: str, topic: str) -> dict[str, Any]:
     """Everything that these commands change."""
     with ClusterAdmin(ClientSettings(address)) as admin:
@@ -106,7 +101,7 @@ def test_as_reviewed(cluster_address: str, topic: str, tmp_path: Path, command: 
     assert (again["items"], again["schema"]) == (dry["items"], f"kgroups.{command}/1")
     assert held(cluster_address, topic) == before
     outcome = apply(cluster_address, file)
-    assert (outcome.exit_code, results(outcome)) == (0, {"done"}), outcome.stderr
+    assert (outcome.exit_code, set(outcome.results)) == (0, {"done"}), outcome.stderr
     after = held(cluster_address, topic)
     wanted = {
         name: {(topic, number): offset for number, offset in offsets.items()}
@@ -117,7 +112,7 @@ def test_as_reviewed(cluster_address: str, topic: str, tmp_path: Path, command: 
         assert after["logs"] == {0: 20, 1: 20}
     assert (outcome.document["summary"]["undo_file"] is not None) == (command in OFFSETS)
     repeated = apply(cluster_address, file)
-    assert (repeated.exit_code, results(repeated)) == (0, {"skipped"}), repeated.stderr
+    assert (repeated.exit_code, set(repeated.results)) == (0, {"skipped"}), repeated.stderr
     assert held(cluster_address, topic) == after
 
 
@@ -148,7 +143,7 @@ def test_drift(cluster_address: str, topic: str, tmp_path: Path, command: str, d
     items = outcome.document["items"]
     if drift == "refuse":
         assert (outcome.exit_code, after) == (4, before)
-        assert results(outcome) <= {"refused", "skipped"}
+        assert set(outcome.results) <= {"refused", "skipped"}
         assert "when the plan was saved" in outcome.stderr or "since the plan" in outcome.stderr
         assert "hint: use --drift accept to write it anyway" in outcome.stderr
         return
@@ -175,7 +170,7 @@ def test_what_was_in_place_has_moved(
         line = line_of(command, topic)
     file = saved(cluster_address, tmp_path, *line)
     unmoved = apply(cluster_address, file)
-    assert (unmoved.exit_code, results(unmoved)) == (0, {"skipped"}), unmoved.stderr
+    assert (unmoved.exit_code, set(unmoved.results)) == (0, {"skipped"}), unmoved.stderr
     commit_offsets(cluster_address, {group: {at: 7}})
     outcome = apply(cluster_address, file, "--drift", drift)
     expected = {"refuse": (4, "refused"), "accept": (0, "done"), "skip": (0, "skipped")}
@@ -212,9 +207,9 @@ def test_a_group_with_members_now(cluster_address: str, topic: str, tmp_path: Pa
         live.wait_stable(2)
         for file in plans.values():
             refused = apply(cluster_address, file, "--drift", "accept")
-            assert (refused.exit_code, results(refused)) == (4, {"refused"})
+            assert (refused.exit_code, set(refused.results)) == (4, {"refused"})
             skipped = apply(cluster_address, file, "--drift", "skip")
-            assert (skipped.exit_code, results(skipped)) == (0, {"skipped"}), skipped.stderr
+            assert (skipped.exit_code, set(skipped.results)) == (0, {"skipped"}), skipped.stderr
 
 
 def test_members(cluster_address: str, topic: str, tmp_path: Path) -> None:
@@ -229,15 +224,15 @@ def test_members(cluster_address: str, topic: str, tmp_path: Path) -> None:
         live.add(spec)
         live.wait_stable(2)
         refused = apply(cluster_address, file)
-        assert (refused.exit_code, results(refused)) == (4, {"refused"}), refused.stderr
+        assert (refused.exit_code, set(refused.results)) == (4, {"refused"}), refused.stderr
         assert "instance `till-0` is member `" in refused.stderr
         skipped = apply(cluster_address, file, "--drift", "skip")
-        assert (skipped.exit_code, results(skipped)) == (0, {"skipped"})
+        assert (skipped.exit_code, set(skipped.results)) == (0, {"skipped"})
         live.remove(live.members[0])
         done = apply(cluster_address, saved(cluster_address, tmp_path, *line))
-        assert (done.exit_code, results(done)) == (0, {"done"}), done.stderr
+        assert (done.exit_code, set(done.results)) == (0, {"done"}), done.stderr
         gone = apply(cluster_address, file)
-        assert (gone.exit_code, results(gone)) == (0, {"skipped"})
+        assert (gone.exit_code, set(gone.results)) == (0, {"skipped"})
 
 
 def test_another_cluster(cluster_address: str, topic: str, tmp_path: Path) -> None:

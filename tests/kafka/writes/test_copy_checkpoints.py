@@ -77,11 +77,6 @@ def copy(address: str, folder: Path, *args: str, topic: str = CHECKPOINTS) -> Ou
     return run("-b", address, *line, *args)
 
 
-def rows(outcome: Outcome) -> dict[tuple[str, int], dict[str, Any]]:
-    """The items by group and partition."""
-    return {(item["group"], item["partition"]): item for item in outcome.document["items"]}
-
-
 def test_without_the_source(address: str, name: str, tmp_path: Path) -> None:
     """The newest checkpoint of each partition, with metadata; undo takes them away."""
     write_checkpoints(
@@ -97,12 +92,12 @@ def test_without_the_source(address: str, name: str, tmp_path: Path) -> None:
     )
     commit_offsets(address, {name: {(HERE, 1): 50}})
     dry = copy(address, tmp_path, "--from", name, "--dry-run")
-    assert {row["result"] for row in dry.document["items"]} == {"planned"}
+    assert set(dry.results) == {"planned"}
     assert fetch_offsets(address, name) == {(HERE, 1): 50}
     outcome = copy(address, tmp_path, "--from", name, "--yes", "--verify")
     assert (outcome.exit_code, outcome.document["errors"]) == (0, []), outcome.stderr
     assert fetch_offsets(address, name) == {(HERE, 0): 31, (HERE, 1): 21}
-    found = rows(outcome)
+    found = outcome.by("group", "partition")
     assert (found[name, 1]["old_offset"], found[name, 1]["new_offset"]) == (50, 21)
     assert found[name, 0]["note"] == "checkpoint at 30"
     (told,) = outcome.document["summary"]["checkpoints"]
@@ -111,7 +106,7 @@ def test_without_the_source(address: str, name: str, tmp_path: Path) -> None:
     described = run("-b", address, "describe", name, "-o", "json").document["items"][0]
     assert [row["metadata"] for row in described["offsets"][:2]] == ["memo", ""]
     again = copy(address, tmp_path, "--from", name, "--yes")
-    assert {row["result"] for row in again.document["items"]} == {"skipped"}
+    assert set(again.results) == {"skipped"}
     undo = outcome.document["summary"]["undo_file"]
     assert run("-b", address, "reset-offsets", "--undo", undo, "--no-undo", "--yes").exit_code == 0
     assert fetch_offsets(address, name) == {(HERE, 1): 50}
@@ -132,7 +127,7 @@ def test_beside_the_source(address: str, source: str, name: str, tmp_path: Path)
     new, other = f"{name}-new-1", f"{name}-new-2"
     assert fetch_offsets(address, new) == {(HERE, 0): 9, (HERE, 1): 21}
     assert fetch_offsets(address, other) == {(HERE, 0): 41}
-    found = rows(outcome)
+    found = outcome.by("group", "partition")
     assert found[new, 0]["note"] == "checkpoint at 10, source at 14: 4 read twice"
     assert (found[new, 2]["result"], found[new, 2]["error"]) == ("failed", "NO_CHECKPOINT")
     first, second = outcome.document["summary"]["checkpoints"]
@@ -166,7 +161,7 @@ def test_verified(address: str, name: str, tmp_path: Path, monkeypatch: Any) -> 
 
     monkeypatch.setattr(Interruption, "look", then_look)
     outcome = copy(address, tmp_path, "--from", name, "--yes", "--verify")
-    found = rows(outcome)
+    found = outcome.by("group", "partition")
     assert (outcome.exit_code, found[name, 1]["result"]) == (1, "done")
     assert (found[name, 0]["result"], found[name, 0]["error"]) == ("failed", "SOURCE_MOVED")
 

@@ -67,18 +67,13 @@ def copy(address: str, folder: Path, source: str, target: str, *args: str) -> Ou
     return run("-b", address, *line, *args, "-o", "json")
 
 
-def rows(outcome: Outcome) -> dict[tuple[str, int], dict[str, Any]]:
-    """The items by partition."""
-    return {(item["topic"], item["partition"]): item for item in outcome.document["items"]}
-
-
 def test_in_one_cluster(address: str, names: tuple[str, str], tmp_path: Path) -> None:
     """Offsets and metadata are copied to a group that was not there; undo takes them away."""
     old, new = names
     start = {(SAME, 0): 4, (SAME, 1): 20, (TOPIC, 1): 3}
     commit_offsets(address, {old: start}, metadata="memo")
     dry = copy(address, tmp_path, old, new, "--dry-run")
-    assert {row["result"] for row in dry.document["items"]} == {"planned"}
+    assert set(dry.results) == {"planned"}
     assert list(tmp_path.iterdir()) == []
     outcome = copy(address, tmp_path, old, new, "--yes")
     assert (outcome.exit_code, outcome.document["errors"]) == (0, [])
@@ -86,13 +81,11 @@ def test_in_one_cluster(address: str, names: tuple[str, str], tmp_path: Path) ->
     described = run("-b", address, "describe", new, "-o", "json").document["items"][0]
     committed = [row for row in described["offsets"] if row["committed_offset"] is not None]
     assert {row["metadata"] for row in committed} == {"memo"}
-    assert {row["result"] for row in rows(copy(address, tmp_path, old, new, "--yes")).values()} == {
-        "skipped"
-    }
+    assert set(copy(address, tmp_path, old, new, "--yes").results) == {"skipped"}
     undo = outcome.document["summary"]["undo_file"]
     back = run("-b", address, "reset-offsets", "--undo", undo, "--no-undo", "--yes", "-o", "json")
     assert back.exit_code == 0
-    assert {row["result"] for row in back.document["items"]} == {"done"}
+    assert set(back.results) == {"done"}
     assert fetch_offsets(address, new) == {}
 
 
@@ -102,7 +95,7 @@ def test_scope_and_clamping(address: str, names: tuple[str, str], tmp_path: Path
     commit_offsets(address, {old: {(TOPIC, 0): 3, (TOPIC, 1): 3, (SAME, 0): 1}})
     outcome = copy(address, tmp_path, old, new, "--topic", f"{TOPIC}:0", "--topic", SAME, "--yes")
     assert fetch_offsets(address, new) == {(TOPIC, 0): 10, (SAME, 0): 1}
-    assert rows(outcome)[TOPIC, 0]["clamped"]
+    assert outcome.by("topic", "partition")[TOPIC, 0]["clamped"]
     assert copy(address, tmp_path, old, new, "--topic", "copy-nope", "--yes").exit_code == 5
     assert copy(address, tmp_path, old, new, "--topic", f"{SAME}:1", "--yes").exit_code == 5
 
@@ -147,7 +140,7 @@ def test_verified_on_both_sides(
 
     monkeypatch.setattr(Interruption, "look", then_look)
     outcome = copy(address, tmp_path, old, new, "--yes", "--verify")
-    found = rows(outcome)
+    found = outcome.by("topic", "partition")
     assert (outcome.exit_code, found[SAME, 1]["result"]) == (1, "done")
     wanted = {"source": "SOURCE_MOVED", "target": "OVERWRITTEN"}[side]
     assert (found[SAME, 0]["result"], found[SAME, 0]["error"]) == ("failed", wanted)
@@ -182,7 +175,7 @@ def test_to_another_cluster(
     assert outcome.exit_code == 0
     assert fetch_offsets(elsewhere, new) == {(TOPIC, 0): 32, (TOPIC, 1): 28}
     assert outcome.document["cluster"]["bootstrap"] == elsewhere
-    found = rows(outcome)
+    found = outcome.by("topic", "partition")
     assert found[TOPIC, 0]["note"] == "next record is from 2026-09-21T14:13:20.250Z"
     assert found[TOPIC, 1]["note"].endswith("no record there is that recent, set to the log end")
     assert [found[TOPIC, n]["lag_after"] for n in (0, 1)] == [25, 0]
@@ -201,7 +194,7 @@ def test_expired_and_empty_logs_by_time(
     line = (old, new, "--to-bootstrap-server", elsewhere, "--yes")
     outcome = copy(address, tmp_path, *line)
     assert outcome.exit_code == 5
-    found = rows(outcome)
+    found = outcome.by("topic", "partition")
     assert {n: found[TOPIC, n]["error"] for n in (0, 2, 3)} == {
         0: None,
         2: "NO_RECORD",

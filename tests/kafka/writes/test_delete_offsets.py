@@ -49,11 +49,11 @@ def test_scope(
 ) -> None:
     """What is named is gone, the rest stays, and undo puts it back with its metadata."""
     dry = forget(address, tmp_path, group, *scope, "--dry-run")
-    assert {row["result"] for row in dry.document["items"]} == {"planned"}
+    assert set(dry.results) == {"planned"}
     assert fetch_offsets(address, group) == START
     outcome = forget(address, tmp_path, group, *scope, "--yes")
     assert outcome.exit_code == 0
-    assert {row["result"] for row in outcome.document["items"]} == {"done"}
+    assert set(outcome.results) == {"done"}
     assert {row["new_offset"] for row in outcome.document["items"]} == {None}
     undo = outcome.document["summary"]["undo_file"]
     if not left:  # a group that committed nothing more is on its way out: commit to keep it

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -47,11 +46,6 @@ def reset(address: str, folder: Path, *args: str) -> Outcome:
     return run("-b", address, "reset-offsets", *args, "--undo-dir", str(folder), "-o", "json")
 
 
-def rows(outcome: Outcome) -> dict[tuple[str, int], dict[str, Any]]:
-    """The items by partition."""
-    return {(item["topic"], item["partition"]): item for item in outcome.document["items"]}
-
-
 CASES: dict[str, tuple[list[str], dict[int, int]]] = {
     "earliest": (["--all-topics"], {0: 10, 1: 0}),
     "latest": (["--topic", TOPIC], {0: 50, 1: 30, 2: 0}),
@@ -71,13 +65,13 @@ def test_target(address: str, group: str, tmp_path: Path, target: str, client: s
     """The broker holds what the target says, a dry run said the same, and undo restores."""
     scope, wanted = CASES[target]
     line = (group, "--to", target, *scope)
-    planned = rows(reset(address, tmp_path, *line, "--dry-run"))
+    planned = reset(address, tmp_path, *line, "--dry-run").by("topic", "partition")
     assert fetch_offsets(address, group) == START
     assert list(tmp_path.iterdir()) == []
     outcome = reset(address, tmp_path, *line, "--yes")
     assert (outcome.exit_code, outcome.document["errors"]) == (0, [])
     assert fetch_offsets(address, group) == {(TOPIC, n): offset for n, offset in wanted.items()}
-    done = rows(outcome)
+    done = outcome.by("topic", "partition")
     assert {at: row["new_offset"] for at, row in done.items()} == {
         at: row["new_offset"] for at, row in planned.items()
     }
@@ -109,9 +103,9 @@ def test_clamped_rows_say_so(address: str, group: str, tmp_path: Path) -> None:
     line = (group, "--to", "40", "--all-topics", "--dry-run")
     outcome = reset(address, tmp_path, *line)
     assert outcome.exit_code == 4
-    found = rows(outcome)
+    found = outcome.by("topic", "partition")
     assert [found[TOPIC, n]["error"] for n in (0, 1)] == [None, "OFFSET_OUT_OF_RANGE"]
-    found = rows(reset(address, tmp_path, *line, "--clamp"))
+    found = reset(address, tmp_path, *line, "--clamp").by("topic", "partition")
     assert [found[TOPIC, n]["clamped"] for n in (0, 1)] == [False, True]
     assert found[TOPIC, 1]["note"] == "40 requested, the log ends at 30"
     table = run("-b", address, "reset-offsets", *line, "--clamp")
@@ -150,7 +144,7 @@ def test_only_lagging(address: str, group: str, tmp_path: Path) -> None:
     """Partitions that are read to the end stay out of it."""
     commit_offsets(address, {group: {(TOPIC, 1): 30}})
     line = (group, "--to", "earliest", "--all-topics", "--only-lagging", "--yes")
-    assert set(rows(reset(address, tmp_path, *line))) == {(TOPIC, 0)}
+    assert set(reset(address, tmp_path, *line).by("topic", "partition")) == {(TOPIC, 0)}
     assert fetch_offsets(address, group) == {(TOPIC, 0): 10, (TOPIC, 1): 30}
 
 
@@ -181,7 +175,7 @@ def test_keep_going(address: str, group: str, tmp_path: Path) -> None:
     line = ("--to", "latest", "--topic", f"{TOPIC}:0", "--yes", "--keep-going")
     outcome = reset(address, tmp_path, group, "reset-unknown", *line)
     assert outcome.exit_code == 5
-    assert {row["result"] for row in outcome.document["items"]} == {"failed", "done"}
+    assert set(outcome.results) == {"failed", "done"}
     assert fetch_offsets(address, group)[TOPIC, 0] == 50
 
 

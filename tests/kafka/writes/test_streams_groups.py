@@ -26,11 +26,6 @@ def ours(kafka: KafkaCluster, *args: str) -> Outcome:
     return run("-b", kafka.bootstrap, *args, "-o", "json")
 
 
-def results(outcome: Outcome) -> list[str]:
-    """What became of each item."""
-    return [row["result"] for row in outcome.document["items"]]
-
-
 def test_reset_undo_and_deletion(
     kafka: KafkaCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,14 +40,14 @@ def test_reset_undo_and_deletion(
         wait_until(lambda: member.beat() is not None and bool(member.active), "it has tasks")
         for line in (to_3, ("delete", group, "--yes")):
             outcome = ours(kafka, *line)
-            assert (outcome.exit_code, set(results(outcome))) == (4, {"refused"})
+            assert (outcome.exit_code, set(outcome.results)) == (4, {"refused"})
     reset = ours(kafka, *to_3)
-    assert (reset.exit_code, results(reset)) == (0, ["done", "done"])
+    assert (reset.exit_code, reset.results) == (0, ["done", "done"])
     assert fetch_offsets(kafka.bootstrap, group) == {(topic, 0): 3, (topic, 1): 3}
     later = ours(kafka, "reset-offsets", group, "--to", "latest", "--all-topics", "--yes")
-    assert results(later) == ["done", "done"]
+    assert later.results == ["done", "done"]
     back = ours(kafka, "reset-offsets", "--undo", "last", "--yes")
-    assert results(back) == ["done", "done"]
+    assert back.results == ["done", "done"]
     assert fetch_offsets(kafka.bootstrap, group) == {(topic, 0): 3, (topic, 1): 3}
     elsewhere = ("--to-bootstrap-server", kafka.bootstrap, "--match", "records", "--yes")
     commit_offsets(kafka.bootstrap, {"streams-written-other": {(topic, 0): 5}})
@@ -62,10 +57,10 @@ def test_reset_undo_and_deletion(
         assert "is a streams group" in copied.stderr
     assert fetch_offsets(kafka.bootstrap, group) == {(topic, 0): 3, (topic, 1): 3}
     some = ours(kafka, "delete-offsets", group, "--topic", f"{topic}:1", "--yes")
-    assert results(some) == ["done"]
+    assert some.results == ["done"]
     assert fetch_offsets(kafka.bootstrap, group) == {(topic, 0): 3}
     gone = ours(kafka, "delete", group, "--yes")
-    assert (gone.exit_code, results(gone)) == (0, ["done"])
+    assert (gone.exit_code, gone.results) == (0, ["done"])
     assert ours(kafka, "describe", group).exit_code == 5
     assert topic_id_of(kafka.bootstrap, f"{group}-store-changelog")
 
@@ -96,15 +91,15 @@ def test_internal_topics_go_when_asked_for(
     assert plan.document["summary"]["deleted_topics"] == []
     assert topic_id_of(kafka.bootstrap, state)
     reset = ours(kafka, *to_0, "--delete-internal-topic", state)
-    assert (reset.exit_code, results(reset)) == (0, ["done"])
+    assert (reset.exit_code, reset.results) == (0, ["done"])
     assert reset.document["summary"]["deleted_topics"] == [state]
     again = ours(kafka, *to_0, "--delete-internal-topic", state)
     assert again.exit_code == 5  # the topic is gone; the group stands there already
-    assert results(again) == ["skipped"]
+    assert again.results == ["skipped"]
     assert again.document["errors"][0]["code"] == "UNKNOWN_TOPIC_OR_PARTITION"
     join()  # the broker makes the topic anew
     gone = ours(kafka, "delete", group, "--delete-all-internal-topics", "--yes")
-    assert (gone.exit_code, results(gone)) == (0, ["done"])
+    assert (gone.exit_code, gone.results) == (0, ["done"])
     assert gone.document["summary"]["deleted_topics"] == [state]
     with ClusterAdmin(ClientSettings(kafka.bootstrap)) as admin:
         assert state not in admin.topic_names()

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -51,11 +50,6 @@ def was_reset(address: str, topic: str, folder: Path, to: str = "earliest") -> t
 def put_back(address: str, *more: str) -> Outcome:
     """The end of an undo or a resume."""
     return run("-b", address, "reset-offsets", *more, "--yes", "--no-undo", "-o", "json")
-
-
-def rows(outcome: Outcome) -> dict[int, dict[str, Any]]:
-    """The items by partition."""
-    return {item["partition"]: item for item in outcome.document["items"]}
 
 
 def test_the_file_holds_the_topics_ids(cluster_address: str, topic: str, tmp_path: Path) -> None:
@@ -126,7 +120,7 @@ def test_ids_that_are_not_known(cluster_address: str, topic: str, tmp_path: Path
     make(cluster_address, topic, 3)
     outcome = put_back(cluster_address, "--undo", str(old))
     assert outcome.exit_code == 4
-    assert {row["error"] for row in rows(outcome).values()} == {"OFFSET_OUT_OF_RANGE"}
+    assert {row["error"] for row in outcome.by("partition").values()} == {"OFFSET_OUT_OF_RANGE"}
 
 
 @pytest.mark.parametrize(("way", "target"), [("--undo", 40), ("--resume", 0)])
@@ -145,7 +139,7 @@ def test_progress_made_since(
     outcome = put_back(cluster_address, way, file)
     assert outcome.exit_code == 4
     assert fetch_offsets(cluster_address, group) == {(topic, 0): 47, (topic, 1): other}
-    found = rows(outcome)
+    found = outcome.by("partition")
     assert (found[0]["result"], found[0]["error"]) == ("refused", "OFFSET_MOVED")
     assert found[1]["result"] == "done"
     assert "hint: use --overwrite-moved to write it anyway" in outcome.stderr
@@ -182,7 +176,7 @@ def test_a_group_that_is_gone(cluster_address: str, topic: str, tmp_path: Path, 
     wait_until(lambda: not fetch_offsets(cluster_address, group), "the group is gone")
     outcome = put_back(cluster_address, "--undo", file)
     assert (outcome.exit_code, outcome.document["errors"]) == (0, []), outcome.stderr
-    assert {row["result"] for row in rows(outcome).values()} == {"done"}
+    assert set(outcome.results) == {"done"}
     wanted = {(topic, 0): 40, (topic, 1): 41} if how == "delete" else {(topic, 0): 0, (topic, 1): 0}
     assert fetch_offsets(cluster_address, group) == wanted
 
@@ -199,7 +193,7 @@ def test_the_newest_file_of_the_cluster(cluster_address: str, topic: str, tmp_pa
     assert undone.exit_code == 0
     (note,) = (note for note in undone.document["notes"] if note["code"] == "UNDOES")
     assert note["target"] == first
-    moved = rows(undone)[0]
+    moved = undone.by("partition")[0]
     assert (moved["skipped_records"], moved["read_again"]) == (40, 0)
     assert undone.document["summary"]["skipped_records"] == 81
     assert fetch_offsets(cluster_address, group) == {(topic, 0): 40, (topic, 1): 41}

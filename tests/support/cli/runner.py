@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from operator import itemgetter
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -31,6 +32,20 @@ class Outcome:
     def document(self) -> Any:
         """The JSON document on stdout."""
         return json.loads(self.stdout)
+
+    @property
+    def results(self) -> list[str]:
+        """What became of each item."""
+        return [item["result"] for item in self.document["items"]]
+
+    @property
+    def note_codes(self) -> set[str]:
+        """The codes of what is noted."""
+        return {note["code"] for note in self.document["notes"]}
+
+    def by(self, *fields: str) -> dict[Any, Any]:
+        """The items by what these fields say; by what one says, where it is alone."""
+        return {itemgetter(*fields)(item): item for item in self.document["items"]}
 
 
 GIVEN: dict[str, str] = {}
