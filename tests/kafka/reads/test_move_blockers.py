@@ -4,11 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
-from kio.schema.consumer_group_heartbeat.v1.request import ConsumerGroupHeartbeatRequest
-from kio.schema.consumer_group_heartbeat.v1.response import ConsumerGroupHeartbeatResponse
 from kio.schema.errors import ErrorCode
-from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i32
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.planning.changes.kinds import MoveToProtocol, Pattern
@@ -22,12 +18,11 @@ from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import create_topics
-from tests.support.official.stuck import LONG, assignment, join, sync
+from tests.support.official.stuck import assignment, beat, join, sync
 
 pytestmark = pytest.mark.kafka
 
-NO_USER_DATA = b"\xff\xff\xff\xff"
-MINE = b"\x00\x00\x00\x04mine"
+REFUSED = ErrorCode.group_id_not_found
 
 
 @pytest.fixture(scope="module")
@@ -71,23 +66,6 @@ def stable_group(bootstrap: str, group: str, topic: str, data: bytes) -> Iterato
         yield connection
 
 
-def beat(
-    connection: WireConnection, group: str, topic: str, epoch: int = 0
-) -> ConsumerGroupHeartbeatResponse:
-    """What a KIP-848 member is told that joins (epoch 0) or leaves (-1)."""
-    return connection.ask(
-        ConsumerGroupHeartbeatRequest(
-            group_id=GroupId(group),
-            member_id="m",
-            member_epoch=i32(epoch),
-            rebalance_timeout=LONG,
-            subscribed_topic_names=(TopicName(topic),),
-            topic_partitions=(),
-        ),
-        ConsumerGroupHeartbeatResponse,
-    )
-
-
 @pytest.mark.slow("a broker of its own")
 def test_the_policy(disabled: KafkaCluster) -> None:
     """The plan names it before, and the broker refuses the member."""
@@ -96,8 +74,7 @@ def test_the_policy(disabled: KafkaCluster) -> None:
         (blocker,) = refused(plan)
         assert (blocker.code, plan.stages) == ("MIGRATION_POLICY", ())
         assert "is disabled" in blocker.message
-        answer = beat(connection, "g", "t")
-        assert answer.error_code == ErrorCode.group_id_not_found
+        answer = beat(connection, "g", "m", "t", error=REFUSED)
         assert "online upgrade is disabled" in str(answer.error_message)
 
 
@@ -112,36 +89,33 @@ def test_more_members_than_allowed(small: KafkaCluster) -> None:
             "GROUP_MAX_SIZE"
         ]
         with WireConnection(small.bootstrap) as connection:
-            answer = beat(connection, "g", "t")
-        assert answer.error_code == ErrorCode.group_id_not_found
+            answer = beat(connection, "g", "m", "t", error=REFUSED)
         assert "exceeds the consumer group maximum size" in str(answer.error_message)
 
 
 @pytest.mark.parametrize(
     ("name", "data", "codes"),
     [
-        ("plain", NO_USER_DATA, []),
-        ("empty", b"\x00\x00\x00\x00", []),
-        ("mine", MINE, ["ASSIGNMENT_USER_DATA"]),
+        ("plain", None, []),
+        ("empty", b"", []),
+        ("mine", b"mine", ["ASSIGNMENT_USER_DATA"]),
     ],
 )
 def test_user_data_in_assignments(
-    kafka: KafkaCluster, name: str, data: bytes, codes: list[str]
+    kafka: KafkaCluster, name: str, data: bytes | None, codes: list[str]
 ) -> None:
     """Refused if, and only if, the plan says so."""
     group, topic = f"blk-{name}", f"blk-{name}-t"
-    held = assignment(topic, [0, 1]).removesuffix(NO_USER_DATA) + data
+    held = assignment(topic, [0, 1], data)
     with stable_group(kafka.bootstrap, group, topic, held) as connection:
         plan = planned(kafka.bootstrap, group)
         assert [blocker.code for blocker in refused(plan)] == codes
         assert bool(plan.stages) is not bool(codes)
-        answer = beat(connection, group, topic)
+        answer = beat(connection, group, "m", topic, error=REFUSED if codes else ErrorCode.none)
         if codes:
-            assert answer.error_code == ErrorCode.group_id_not_found
             assert "unsupported custom assignor" in str(answer.error_message)
         else:
-            assert answer.error_code == ErrorCode.none
-            beat(connection, group, topic, -1)
+            beat(connection, group, "m", topic, -1)
 
 
 @pytest.mark.slow("members of librdkafka; what else is refused is in every run")
@@ -155,9 +129,8 @@ def test_cooperative_groups_of_librdkafka(kafka: KafkaCluster) -> None:
         group.wait_stable(4)
         plan = planned(kafka.bootstrap, "blk-coop")
         with WireConnection(kafka.bootstrap) as connection:
-            answer = beat(connection, "blk-coop", "blk-coop-t")
+            answer = beat(connection, "blk-coop", "m", "blk-coop-t", error=REFUSED)
         assert {blocker.code for blocker in refused(plan)} == {"ASSIGNMENT_USER_DATA"}
-        assert answer.error_code == ErrorCode.group_id_not_found
         assert "unsupported custom assignor" in str(answer.error_message)
 
 

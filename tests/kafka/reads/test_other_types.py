@@ -8,7 +8,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot_file import read_snapshot, write_snapshot
 from tests.support.cli.runner import Outcome, run
-from tests.support.fidelity.java_members import JavaMembers
+from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.official_tools import WarmTools
@@ -78,8 +78,9 @@ def test_java_share_consumer(kafka: KafkaCluster, official: WarmTools) -> None:
     create_topics(kafka.bootstrap, {topic: 2})
     produce(kafka.bootstrap, {(topic, 0): 3, (topic, 1): 2})
     config = {"bootstrap.servers": kafka.bootstrap, "group.id": name, "client.id": "sharer"}
-    with JavaMembers() as java:
-        java.open("one", config, {"topics": [topic], "share": True})
+    with HostPool() as hosts:
+        java = hosts.alone("java")
+        java.ask("open", name="one", config=config, topics=[topic], share=True)
         wait_until(lambda: listed(kafka, name).get("state") == "Stable", "it is Stable")
         assert listed(kafka, name)["type"] == "share"
 
@@ -100,7 +101,7 @@ def test_java_share_consumer(kafka: KafkaCluster, official: WarmTools) -> None:
         refused = run("-b", kafka.bootstrap, *line)
         assert refused.exit_code == 4
         assert "the group is Stable with 1 member" in refused.stderr
-        java.close("one")
+        java.ask("close", name="one")
     wait_until(lambda: listed(kafka, name).get("state") == "Empty", "it is Empty")
     (item,) = described(kafka, name).document["items"]
     assert (item["state"], item["members"]) == ("Empty", [])

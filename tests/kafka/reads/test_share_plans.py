@@ -14,7 +14,7 @@ from kgroups.core.planning.holders import plan_shared
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.cli.runner import run
 from tests.support.fidelity.doing import grow_topic
-from tests.support.fidelity.java_members import JavaMembers
+from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.share_members import ShareMembers
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.share_groups import Sharer
@@ -29,9 +29,9 @@ Change = tuple[tuple[str, str], Callable[[], None]]
 
 
 @pytest.fixture(scope="module")
-def java() -> Iterator[JavaMembers]:
+def hosts() -> Iterator[HostPool]:
     """Kafka's own share consumers live in it."""
-    with JavaMembers() as members:
+    with HostPool() as members:
         yield members
 
 
@@ -251,13 +251,13 @@ class Walk:
 @pytest.mark.parametrize("seed", [3, 17, 23])
 @pytest.mark.parametrize("speakers", [(True,), (True, False)], ids=["java", "both"])
 def test_random_changes(
-    kafka: KafkaCluster, java: JavaMembers, speakers: tuple[bool, ...], seed: int
+    kafka: KafkaCluster, hosts: HostPool, speakers: tuple[bool, ...], seed: int
 ) -> None:
     """Members come, go and subscribe anew, topics grow: each time as planned."""
     group = f"share-walk-{len(speakers)}-{seed}"
     counts = {f"{group}-{side}": 2 for side in ("left", "right")}
     create_topics(kafka.bootstrap, counts)
-    with ShareMembers(kafka.bootstrap, group, java) as members:
+    with ShareMembers(kafka.bootstrap, group, hosts) as members:
         walk = Walk(kafka, group, members, seed, speakers, counts)
         for number, in_java in enumerate((*speakers, True)):
             members.join(f"first{number}", list(counts), in_java=in_java)

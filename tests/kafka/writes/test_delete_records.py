@@ -2,13 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.cli.process import finish, typed
 from tests.support.cli.runner import Outcome, run
-from tests.support.kafka.workload import commit_offsets, create_topics, expire_records, produce
+from tests.support.kafka.workload import (
+    commit_offsets,
+    create_topics,
+    expire_records,
+    produce,
+    start_offsets,
+)
 
 pytestmark = pytest.mark.kafka
 
@@ -28,20 +33,10 @@ def erase(address: str, *args: str) -> Outcome:
     return run("-b", address, "delete-records", *args, "-o", "json")
 
 
-def rows(outcome: Outcome) -> dict[int, dict[str, Any]]:
-    """The items by partition."""
-    return {item["partition"]: item for item in outcome.document["items"]}
-
-
 def starts(address: str, topic: str) -> dict[int, int]:
     """First offset of each partition's log, as the cluster says it."""
-    from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.config.settings import ClientSettings
-    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-
-    with ClusterAdmin(ClientSettings(address)) as admin:
-        logs = topics_with_bounds(admin, [topic]).topics[topic].partitions
-    return {number: log.log_start_offset or 0 for number, log in logs.items()}
+    found = start_offsets(address, [(topic, number) for number in range(3)])
+    return {number: start for (_, number), start in found.items()}
 
 
 CASES: dict[str, tuple[str, dict[int, int]]] = {
@@ -69,13 +64,13 @@ def test_target(cluster_address: str, topic: str, target: str) -> None:
     assert starts(cluster_address, topic) == wanted
     assert outcome.document["summary"]["deleted_records"] == lost
     assert outcome.document["summary"]["done"] == planned.document["summary"]["planned"]
-    found = rows(outcome)
+    found = outcome.by("partition")
     assert {n: row["new_start"] for n, row in found.items()} == {n: wanted[n] for n in found}
 
 
 def test_beyond_the_end(cluster_address: str, topic: str) -> None:
     """An offset after the last record is moved to the end of the log, and the row says so."""
-    found = rows(erase(cluster_address, topic, "--before", "35", "--yes"))
+    found = erase(cluster_address, topic, "--before", "35", "--yes").by("partition")
     assert [found[n]["clamped"] for n in range(3)] == [False, True, True]
     assert found[1]["note"] == "35 requested, the log ends at 30"
     assert [found[n]["deleted_records"] for n in range(3)] == [25, 30, 0]
@@ -91,7 +86,7 @@ def test_what_a_group_has_read(cluster_address: str, topic: str) -> None:
         {name: {(topic, 0): 30, (topic, 1): 5}, behind: {(topic, 0): 4, (topic, 1): 5}},
     )
     outcome = erase(cluster_address, topic, "--before", f"group:{name}", "--yes")
-    found = rows(outcome)
+    found = outcome.by("partition")
     assert [found[n]["result"] for n in range(3)] == ["done", "done", "skipped"]
     assert found[0]["note"] == f"unread by {behind} (20)"
     assert found[1]["note"] is None
@@ -127,7 +122,7 @@ def test_nothing_is_deleted_if_a_part_cannot_be(
     line = ("--before", f"file:{path}", "--yes")
     outcome = erase(cluster_address, *line)
     assert outcome.exit_code == 5
-    assert {row["result"] for row in outcome.document["items"]} == {"skipped", "failed"}
+    assert set(outcome.results) == {"skipped", "failed"}
     assert starts(cluster_address, topic) == {0: 10, 1: 0, 2: 0}
     assert erase(cluster_address, *line, "--keep-going").exit_code == 5
     assert starts(cluster_address, topic) == {0: 20, 1: 0, 2: 0}

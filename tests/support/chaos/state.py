@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from confluent_kafka import TopicPartition as ConfluentPartition
-from confluent_kafka.admin._listoffsets import OffsetSpec
 from kio.schema.errors import ErrorCode
 from kio.schema.list_groups.v4.request import ListGroupsRequest
 from kio.schema.list_groups.v4.response import ListGroupsResponse
@@ -16,7 +14,7 @@ from kgroups.core.snapshot import TopicPartition
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import admin_of, coordinators_of
+from tests.support.kafka.workload import admin_of, coordinators_of, start_offsets
 
 READ_S = 240.0
 _EXISTS = ""
@@ -85,7 +83,8 @@ def read_state(cluster: KafkaCluster, logs: Iterable[TopicPartition], crew: str)
         found |= {group_key(name): 1 for name in names}
         if crew in names:
             found |= _members(cluster, crew)
-        return found | _starts(cluster, places)
+        starts = start_offsets(cluster.bootstrap, places)
+        return found | {("", *at): start for at, start in starts.items()}
 
     found = wait_until(look, "every group can be read", timeout_s=READ_S, pause_s=0.2)
     assert found is not None
@@ -134,10 +133,3 @@ def _members(cluster: KafkaCluster, crew: str) -> dict[Key, Commit | int]:
     admin = admin_of(cluster.bootstrap)
     described = admin.describe_consumer_groups([crew])[crew].result(60)
     return {member_key(crew, member.member_id): 1 for member in described.members}
-
-
-def _starts(cluster: KafkaCluster, logs: list[TopicPartition]) -> dict[Key, Commit | int]:
-    admin = admin_of(cluster.bootstrap)
-    earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-    asked = admin.list_offsets({ConfluentPartition(*at): earliest for at in logs})
-    return {("", at.topic, at.partition): one.result(60).offset for at, one in asked.items()}

@@ -13,9 +13,6 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin._listoffsets import OffsetSpec
-
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot_file import write_snapshot
@@ -32,6 +29,7 @@ from tests.support.kafka.workload import (
     create_topics,
     fetch_offsets,
     produce,
+    start_offsets,
 )
 from tests.support.sandbox.frame_client import WireClient, join_body
 
@@ -200,12 +198,8 @@ class World:
             here = {member.member_id for member in described[group].result(60).members}
             return {at: 1 if at[1] in here else None for at in place.old}
         if any(group == "" for group, _, _ in place.old):
-            earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-            admin = admin_of(self.address)
-            asked = admin.list_offsets(
-                {TopicPartition(topic, number): earliest for _, topic, number in place.old}
-            )
-            return {("", at.topic, at.partition): f.result(60).offset for at, f in asked.items()}
+            starts = start_offsets(self.address, [at[1:] for at in place.old])
+            return {("", *at): offset for at, offset in starts.items()}
         found: dict[At, int | None] = dict.fromkeys(place.old)
         for name in {group for group, _, _ in place.old}:
             rows = fetch_offsets(self.address, name).items()

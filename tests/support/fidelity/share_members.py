@@ -1,9 +1,9 @@
 """Live members of a share group, some of Kafka's Java client and some of librdkafka."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Self
 
-from tests.support.fidelity.java_members import JavaMembers
+from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.kafka.share_groups import Sharer
 
 
@@ -11,13 +11,13 @@ class ShareMembers:
     """The members by their client ids; those left leave at the end of a `with` block.
 
     Args:
-        java: where its Java members live.
+        hosts: where its Java members live.
     Attributes:
         topics: by client id, what each was told to subscribe to.
     """
 
-    def __init__(self, bootstrap: str, group: str, java: JavaMembers) -> None:
-        self._bootstrap, self._group, self._java = bootstrap, group, java
+    def __init__(self, bootstrap: str, group: str, hosts: HostPool) -> None:
+        self._bootstrap, self._group, self._java = bootstrap, group, hosts.shared("java", group)
         self._members: dict[str, Sharer | None] = {}  # None: in Java
         self.topics: dict[str, set[str]] = {}
 
@@ -39,12 +39,12 @@ class ShareMembers:
         if not in_java:
             self._members[name] = Sharer(self._bootstrap, self._group, topics, name)
             return
-        config: Mapping[str, str] = {
+        config = {
             "bootstrap.servers": self._bootstrap,
             "group.id": self._group,
             "client.id": name,
         }
-        self._java.open(name, config, {"topics": topics, "share": True})
+        self._java.ask("open", name=name, config=config, topics=list(topics), share=True)
         self._members[name] = None
 
     def leave(self, name: str) -> None:
@@ -52,7 +52,7 @@ class ShareMembers:
         sharer = self._members.pop(name)
         del self.topics[name]
         if sharer is None:
-            self._java.close(name)
+            self._java.ask("close", name=name)
         else:
             sharer.consumer.close()
 
@@ -61,7 +61,7 @@ class ShareMembers:
         self.topics[name] = set(topics)
         sharer = self._members[name]
         if sharer is None:
-            self._java.subscribe(name, topics)
+            self._java.ask("subscribe", name=name, topics=list(topics))
         else:
             sharer.consumer.subscribe(list(topics))
 

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
-from confluent_kafka.admin._listoffsets import OffsetSpec
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 
 from kgroups.core.snapshot import TopicPartition
@@ -28,6 +26,7 @@ from tests.support.kafka.workload import (
     create_topics,
     fetch_offsets,
     produce,
+    start_offsets,
 )
 
 RIGHTS: Final[Mapping[str, AclOperation]] = {
@@ -150,15 +149,9 @@ def state_of(cluster: KafkaCluster) -> State:
     """Commits, starts of logs and members, as somebody sees them who may see all."""
     admin = admin_of(cluster.bootstrap)
     groups = (FREE_GROUP, READER, *GROUP.values())
-    earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-    wanted = {ConfluentPartition(topic, 0): earliest for topic in (FREE_TOPIC, *TOPIC.values())}
-    starts = {
-        (at.topic, at.partition): future.result(60).offset
-        for at, future in admin.list_offsets(wanted).items()
-    }
     live = admin.describe_consumer_groups([LIVE])[LIVE].result(60)
     return State(
         {group: fetch_offsets(cluster.bootstrap, group) for group in groups},
-        starts,
+        start_offsets(cluster.bootstrap, [(topic, 0) for topic in (FREE_TOPIC, *TOPIC.values())]),
         frozenset(member.member_id for member in live.members),
     )

@@ -4,37 +4,19 @@ Brokers drop a deleted topic's commits at once, so the state is brought about as
 would leave it: a commit record appended to `__consumer_offsets`, then a restart that loads it.
 """
 
-import struct
+import time
 
 from confluent_kafka import Producer
 
-from kgroups.core.coordinator.placement import offsets_partition
+from kgroups.core.coordinator.log.record_codec import encode_record
+from kgroups.core.coordinator.log.records import OffsetCommitKey, OffsetCommitValue, Record
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.workload import SeedingFailed, admin_of
 
-OFFSETS_TOPIC = "__consumer_offsets"
-
-
-def _string(text: str) -> bytes:
-    """A string of the non-flexible record versions: length as int16, then UTF-8."""
-    data = text.encode()
-    return struct.pack(">h", len(data)) + data
-
-
-def offset_commit_record(
-    group: str, topic: str, partition: int, offset: int, *, now_ms: int
-) -> tuple[bytes, bytes]:
-    """Key (version 1) and value (version 3) of one commit in `__consumer_offsets`.
-
-    Source: OffsetCommitKey.json and OffsetCommitValue.json of Kafka's group coordinator.
-    """
-    key = struct.pack(">h", 1) + _string(group) + _string(topic) + struct.pack(">i", partition)
-    value = struct.pack(">hqi", 3, offset, -1) + _string("") + struct.pack(">q", now_ms)
-    return key, value
-
 
 def commit_to_vanished_topic(
-    cluster: KafkaCluster, group: str, topic: str, offsets: dict[int, int], *, now_ms: int
+    cluster: KafkaCluster, group: str, topic: str, offsets: dict[int, int]
 ) -> None:
     """Leave `group` with commits (partition -> offset) of a topic that is not there.
 
@@ -45,6 +27,7 @@ def commit_to_vanished_topic(
     count = len(known.topics[OFFSETS_TOPIC].partitions)
     at = offsets_partition(group, count)
     failures: list[str] = []
+    now_ms = time.time_ns() // 1_000_000
     producer = Producer(
         {"bootstrap.servers": cluster.bootstrap, "client.id": "__admin_client", "log_level": 0}
     )
@@ -54,7 +37,8 @@ def commit_to_vanished_topic(
             failures.append(str(error))
 
     for partition, offset in offsets.items():
-        key, value = offset_commit_record(group, topic, partition, offset, now_ms=now_ms)
+        commit = OffsetCommitValue(offset, commit_timestamp_ms=now_ms)
+        key, value = encode_record(Record(OffsetCommitKey(group, topic, partition), commit))
         producer.produce(OFFSETS_TOPIC, value, key, partition=at, on_delivery=delivered)
     left = producer.flush(60)
     if failures or left:

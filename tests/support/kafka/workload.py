@@ -204,10 +204,22 @@ def expire_records(bootstrap: str, before: Offsets) -> None:
 
 def end_offsets(bootstrap: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
     """Offset after the last record of each partition."""
+    return _log_offsets(bootstrap, partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+
+
+def start_offsets(
+    bootstrap: str, partitions: Iterable[TopicPartition]
+) -> dict[TopicPartition, int]:
+    """Where each partition's log starts."""
+    earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+    return _log_offsets(bootstrap, partitions, earliest)
+
+
+def _log_offsets(
+    bootstrap: str, partitions: Iterable[TopicPartition], spec: OffsetSpec
+) -> dict[TopicPartition, int]:
     admin = admin_of(bootstrap)
-    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    wanted = {ConfluentPartition(*each): latest for each in partitions}
-    answers = admin.list_offsets(wanted)
+    answers = admin.list_offsets({ConfluentPartition(*each): spec for each in partitions})
     return {(at.topic, at.partition): future.result(60).offset for at, future in answers.items()}
 
 
@@ -226,7 +238,13 @@ def fetch_offsets(bootstrap: str, group: str) -> dict[TopicPartition, int]:
     return {(row.topic, row.partition): row.offset for row in rows}
 
 
-def commit_offsets(bootstrap: str, groups: Mapping[str, Offsets], *, metadata: str = "") -> None:
+def commit_offsets(
+    bootstrap: str,
+    groups: Mapping[str, Offsets],
+    *,
+    metadata: str = "",
+    leader_epoch: int = -1,
+) -> None:
     """Commit offsets of groups without members, thousands of groups in seconds.
 
     One OffsetCommit a group, many on their way at once, over one connection a coordinator; the
@@ -243,7 +261,7 @@ def commit_offsets(bootstrap: str, groups: Mapping[str, Offsets], *, metadata: s
             for address, names in coordinators_of(bootstrap, waiting).items():
                 if address not in open_to:
                     open_to[address] = connections.enter_context(WireConnection(address))
-                for name in _commit_on(open_to[address], names, waiting, metadata):
+                for name in _commit_on(open_to[address], names, waiting, metadata, leader_epoch):
                     del waiting[name]
             return not waiting
 
@@ -269,12 +287,13 @@ def _commit_on(
     names: Sequence[str],
     offsets: Mapping[str, Offsets],
     metadata: str,
+    leader_epoch: int,
 ) -> list[str]:
     """Send the commits of these groups; which of them were accepted whole."""
     accepted = []
     for batch in _batches(names, COMMITS_IN_FLIGHT):
         for name in batch:
-            connection.send(_commit_request(name, offsets[name], metadata))
+            connection.send(_commit_request(name, offsets[name], metadata, leader_epoch))
         for name in batch:
             answer = connection.receive(OffsetCommitResponse)
             codes = {
@@ -288,13 +307,16 @@ def _commit_on(
     return accepted
 
 
-def _commit_request(group: str, offsets: Offsets, metadata: str) -> OffsetCommitRequest:
+def _commit_request(
+    group: str, offsets: Offsets, metadata: str, leader_epoch: int
+) -> OffsetCommitRequest:
     """One group's commit, as a client without membership sends it."""
     by_topic: dict[str, list[OffsetCommitRequestPartition]] = {}
     for (topic, number), offset in sorted(offsets.items()):
         row = OffsetCommitRequestPartition(
             partition_index=i32(number),
             committed_offset=i64(offset),
+            committed_leader_epoch=i32(leader_epoch),
             committed_metadata=metadata,
         )
         by_topic.setdefault(topic, []).append(row)

@@ -9,7 +9,7 @@ from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.topologies import topologies
 from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.snapshot import CommittedOffset, GroupType, TopicPartition
-from tests.support.fidelity.java_members import JavaMembers
+from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.share_members import ShareMembers
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
@@ -119,9 +119,9 @@ def kinds_world() -> Iterator[KafkaCluster]:
         sharer = stack.enter_context(Sharer(bootstrap, "share-live", A))
         sharer.take(90)
         stack.enter_context(Sharer(bootstrap, "share-live", A, "another-with-a-long-client-id"))
-        java = stack.enter_context(JavaMembers())
+        hosts = stack.enter_context(HostPool())
         configure_group(bootstrap, "share-java", {"share.auto.offset.reset": "earliest"})
-        members = stack.enter_context(ShareMembers(bootstrap, "share-java", java))
+        members = stack.enter_context(ShareMembers(bootstrap, "share-java", hosts))
         members.join("java-of-both", (A, B), in_java=True)
         members.join("java", (B,), in_java=True)
         wait_until(lambda: _lags(bootstrap, "share-java") == [0] * 5, "they have read all")

@@ -126,6 +126,8 @@ def _commit(bootstrap: str) -> None:
             **{name: {(AUDIT, 0): 1, (AUDIT, 2): 0} for name in ODD_NAMES},
         },
     )
+    for number, offset, epoch in ((1, 3, 0), (2, 4, 7)):
+        commit_offsets(bootstrap, {"with-epochs": {(ORDERS, number): offset}}, leader_epoch=epoch)
 
 
 def _live_groups(bootstrap: str) -> list[tuple[LiveGroup, int]]:
@@ -167,6 +169,4 @@ def _hold(connection: WireConnection) -> None:
     mixed = stuck.beat(connection, "mixed-protocols", "member-new", AUDIT)
     assert mixed.member_epoch > 0
     stuck.join(connection, "mixed-protocols", [AUDIT])
-    stuck.commit_with_epoch(connection, "with-epochs", ORDERS, 1, 3, 0)
-    stuck.commit_with_epoch(connection, "with-epochs", ORDERS, 2, 4, 7)
     stuck.knock(connection, "stuck-preparing", [AUDIT])

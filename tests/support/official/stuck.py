@@ -1,6 +1,5 @@
 """Groups held in the middle of a rebalance, and groups of other kinds than consumers'."""
 
-import struct
 import uuid
 from datetime import timedelta
 
@@ -12,50 +11,42 @@ from kio.schema.consumer_group_heartbeat.v1.response import ConsumerGroupHeartbe
 from kio.schema.errors import ErrorCode
 from kio.schema.join_group.v9.request import JoinGroupRequest, JoinGroupRequestProtocol
 from kio.schema.join_group.v9.response import JoinGroupResponse
-from kio.schema.offset_commit.v9.request import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
-from kio.schema.offset_commit.v9.response import OffsetCommitResponse
 from kio.schema.share_group_heartbeat.v1.request import ShareGroupHeartbeatRequest
 from kio.schema.share_group_heartbeat.v1.response import ShareGroupHeartbeatResponse
 from kio.schema.sync_group.v5.request import SyncGroupRequest, SyncGroupRequestAssignment
 from kio.schema.sync_group.v5.response import SyncGroupResponse
 from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i32, i32Timedelta, i64
+from kio.static.primitive import i32, i32Timedelta
 
+from kgroups.assignors.wire import (
+    Subscription,
+    WireAssignment,
+    encode_assignment,
+    encode_subscription,
+)
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.waiting import wait_until
 
 LONG = i32Timedelta.parse(timedelta(minutes=5))
 
 
-def subscription(topics: list[str]) -> bytes:
-    """Version 0 of the consumer protocol's subscription."""
-    names = b"".join(struct.pack(">h", len(topic)) + topic.encode() for topic in topics)
-    return struct.pack(">hi", 0, len(topics)) + names + struct.pack(">i", -1)
-
-
-def assignment(topic: str, partitions: list[int]) -> bytes:
+def assignment(topic: str, partitions: list[int], user_data: bytes | None = None) -> bytes:
     """Version 0 of the consumer protocol's assignment."""
-    numbers = b"".join(struct.pack(">i", number) for number in partitions)
-    name = struct.pack(">h", len(topic)) + topic.encode()
-    head = struct.pack(">hi", 0, 1) + name + struct.pack(">i", len(partitions))
-    return head + numbers + struct.pack(">i", -1)
+    return encode_assignment(WireAssignment(0, ((topic, tuple(partitions)),), user_data))
 
 
 def join_request(
     group: str, member: str, protocol_type: str, topics: list[str]
 ) -> JoinGroupRequest:
     """A JoinGroup whose session and rebalance last for minutes."""
+    subscription = encode_subscription(Subscription(0, tuple(topics)))
     return JoinGroupRequest(
         group_id=GroupId(group),
         session_timeout=LONG,
         rebalance_timeout=LONG,
         member_id=member,
         protocol_type=protocol_type,
-        protocols=(JoinGroupRequestProtocol(name="range", metadata=subscription(topics)),),
+        protocols=(JoinGroupRequestProtocol(name="range", metadata=subscription),),
     )
 
 
@@ -123,8 +114,9 @@ def beat(
     topic: str,
     epoch: int = 0,
     owned: tuple[TopicPartitions, ...] = (),
+    error: ErrorCode = ErrorCode.none,
 ) -> ConsumerGroupHeartbeatResponse:
-    """One heartbeat of a member; epoch 0 joins."""
+    """One heartbeat of a member, answered with this error; epoch 0 joins, -1 leaves."""
     answer = connection.ask(
         ConsumerGroupHeartbeatRequest(
             group_id=GroupId(group),
@@ -136,7 +128,7 @@ def beat(
         ),
         ConsumerGroupHeartbeatResponse,
     )
-    assert answer.error_code == ErrorCode.none, answer.error_message
+    assert answer.error_code == error, answer.error_message
     return answer
 
 
@@ -191,31 +183,3 @@ def share_beat(
     )
     assert answer.error_code == ErrorCode.none, answer.error_message
     return answer
-
-
-def commit_with_epoch(
-    connection: WireConnection, group: str, topic: str, partition: int, offset: int, epoch: int
-) -> None:
-    """A commit of nobody that carries a leader epoch, as Java consumers' commits do."""
-    answer = connection.ask(
-        OffsetCommitRequest(
-            group_id=GroupId(group),
-            member_id="",
-            topics=(
-                OffsetCommitRequestTopic(
-                    name=TopicName(topic),
-                    partitions=(
-                        OffsetCommitRequestPartition(
-                            partition_index=i32(partition),
-                            committed_offset=i64(offset),
-                            committed_leader_epoch=i32(epoch),
-                            committed_metadata="",
-                        ),
-                    ),
-                ),
-            ),
-        ),
-        OffsetCommitResponse,
-    )
-    codes = {each.error_code for row in answer.topics for each in row.partitions}
-    assert codes == {ErrorCode.none}
