@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Producer
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from tests.support.cli.runner import run
@@ -15,6 +15,7 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.hung_transactions import transactional
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.transactional_logs import readable
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
     COMPACTED_AT_ONCE,
@@ -52,22 +53,9 @@ def address() -> Iterator[str]:
         yield cluster.bootstrap
 
 
-def readable(address: str, topic: str) -> list[int]:
+def left(address: str, topic: str) -> list[int | None]:
     """Offsets of committed records that come after the commit."""
-    consumer = Consumer(
-        {"bootstrap.servers": address, "group.id": "nobody", "enable.partition.eof": True}
-    )
-    consumer.assign([TopicPartition(topic, 0, COMMITTED)])
-    found: list[int] = []
-    try:
-        while True:
-            message = consumer.poll(60)
-            assert message is not None, f"{topic} can be read"
-            if message.error():
-                return found
-            found.append(message.offset() or 0)
-    finally:
-        consumer.close()
+    return [message.offset() for message in readable(address, (topic, 0), COMMITTED)]
 
 
 def fill_and_clean(address: str) -> None:
@@ -88,7 +76,7 @@ def fill_and_clean(address: str) -> None:
             aborting.produce(topic, b"v", key=b"aborted", partition=0)
         assert aborting.flush(60) == 0
         aborting.abort_transaction(60)
-        return readable(address, GONE) == [] and readable(address, KEPT) == [9]
+        return left(address, GONE) == [] and left(address, KEPT) == [9]
 
     wait_until(is_clean, "the records are gone", pause_s=0.5)
 

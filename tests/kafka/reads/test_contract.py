@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
-from confluent_kafka import Producer
 
 from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.core.coordinator.placement import offsets_partition
@@ -21,6 +20,7 @@ from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.hung_transactions import left_open
 from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.protocols import HAS_KIP848, needs_kip848
@@ -435,13 +435,7 @@ def test_open_transaction_holds_back_the_last_stable_offset(
     create_topics(address, {"con-tx": 1})
     produce(address, {("con-tx", 0): 5})
     commit_offsets(address, {"con-tx": {("con-tx", 0): 1}})
-    producer = Producer(
-        {"bootstrap.servers": address, "transactional.id": "con-tx", "log_level": 0}
-    )
-    producer.init_transactions(30)
-    producer.begin_transaction()
-    producer.produce("con-tx", b"x", partition=0)
-    producer.flush(60)
+    producer = left_open(address, "con-tx", {("con-tx", 0): 1})
     log = admin.snapshot(["con-tx"], isolation="read_committed").topics["con-tx"].partitions[0]
     plain = admin.snapshot(["con-tx"]).topics["con-tx"].partitions[0]
     producer.abort_transaction(30)

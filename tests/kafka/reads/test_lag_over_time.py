@@ -9,21 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import IsolationLevel, Producer
-from confluent_kafka import TopicPartition as ConfluentPartition
-from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import read_settings
 from kgroups.core.lag.captures.collector import collect
-from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
+from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.process import finish
 from tests.support.cli.runner import check_document, run
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.hung_transactions import left_open
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
-    admin_of,
     commit_offsets,
     create_topics,
     end_offsets,
@@ -38,6 +35,15 @@ BEATS = 60
 BEAT_S = 1.0
 PER_BEAT, SLOW_PER_BEAT = 200, 50
 STOPS_AFTER = 20
+
+
+def answered(*line: str) -> dict[str, Any]:
+    """The document that the program prints, as a process of its own."""
+    code, stdout, stderr = finish(*line)
+    assert code == 0, stderr
+    document: dict[str, Any] = json.loads(stdout)
+    check_document(document)
+    return document
 
 
 def drive(bootstrap: str, folder: Path) -> list[ClusterSnapshot]:
@@ -92,14 +98,11 @@ def test_rates_lag_in_seconds_and_verdicts(kafka: KafkaCluster, tmp_path: Path) 
         datetime.fromtimestamp(at_ms / 1000, UTC).isoformat()
         for at_ms in (first.captured_at_ms, ended_ms + 1)
     )
-    code, stdout, stderr = finish(
+    document = answered(
         *("lag", "report", "--captures", str(tmp_path), "--since", since, "--until", until),
         *("--html", str(tmp_path / "lag.html"), "-o", "json"),
     )
-    assert code == 0, stderr
     assert "Lag over time" in (tmp_path / "lag.html").read_text()
-    document: dict[str, Any] = json.loads(stdout)
-    check_document(document)
     rows = {row["group"]: row for row in document["items"]}
     assert set(rows) == set(GROUPS)
     beats_a_second = (BEATS - 2) / ((ended_ms - first.captured_at_ms) / 1000)
@@ -122,13 +125,10 @@ def test_rates_lag_in_seconds_and_verdicts(kafka: KafkaCluster, tmp_path: Path) 
         assert least - 0.001 <= rows[name]["lag_seconds"] <= most + 0.001
     # The records themselves say the same, as old as they are by then.
     asked_ms = time.time() * 1000
-    code, stdout, stderr = finish(
+    document = answered(
         *("lag", "report", *GROUPS, "--record-times", "-b", kafka.bootstrap, "-o", "json"),
         *("--sql", "lag_seconds >= 0"),
     )
-    assert code == 0, stderr
-    document = json.loads(stdout)
-    check_document(document)
     answered_ms = time.time() * 1000
     by_record = {row["group"]: row for row in document["items"]}
     assert by_record["driven-keeps-up"]["lag_seconds_method"] == "at_head"
@@ -146,18 +146,10 @@ def test_collect_and_compact_commands(kafka: KafkaCluster, tmp_path: Path) -> No
     commit_offsets(kafka.bootstrap, {"collected": {("collected", 0): 0, ("collected", 1): 0}})
     folder, broker = str(tmp_path / "captures"), ("-b", kafka.bootstrap, "-o", "json")
     for _ in range(2):
-        code, stdout, stderr = finish(
-            "lag", "collect", folder, "--every", "1s", "--count", "2", *broker
-        )
-        assert code == 0, stderr
-        document = json.loads(stdout)
-        check_document(document)
+        document = answered("lag", "collect", folder, "--every", "1s", "--count", "2", *broker)
         assert document["summary"] == {"done": 2, "failed": 0}
         assert all(item["partitions"] >= 2 for item in document["items"])
-    code, stdout, _ = finish("lag", "compact", folder, "--today", "-o", "json")
-    assert code == 0
-    document = json.loads(stdout)
-    check_document(document)
+    document = answered("lag", "compact", folder, "--today", "-o", "json")
     merged = {item["table"]: item["files"] for item in document["items"]}
     assert merged.keys() >= {"captures", "rows", "topics"}  # others' groups may have members
     assert set(merged.values()) == {2}
@@ -221,13 +213,10 @@ def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
     for offset in (1, 2, 3, 40):
         commits = {("remembered", 0): offset, ("remembered", 1): 50}
         commit_offsets(kafka.bootstrap, {"remembers": commits, "remembers too": commits})
-    code, stdout, stderr = finish(
+    document = answered(
         *("lag", "history", "remembers*", "--by", "partition", "--over", "1h", "-o", "json"),
         *("--record-times", "--ends", "6", "-b", kafka.bootstrap),
     )
-    assert code == 0, stderr
-    document = json.loads(stdout)
-    check_document(document)
     rows = {(r["group"], r["partition"]): r for r in document["items"]}
     assert set(rows) == {(g, p) for g in ("remembers", "remembers too") for p in (0, 1)}
     for (_, partition), row in rows.items():
@@ -270,12 +259,11 @@ def held_back(kafka: KafkaCluster, tmp_path_factory: pytest.TempPathFactory) -> 
     create_topics(kafka.bootstrap, {topic: 3})
     produce(kafka.bootstrap, dict.fromkeys(at, 10))
     commit_offsets(kafka.bootstrap, {group: {at[0]: 4, at[1]: 4, at[2]: 10}})
-    aborted, open_ = (transactional(kafka.bootstrap, f"held-back-{n}") for n in range(2))
-    send(aborted, at[1], 2)
+    aborted = left_open(kafka.bootstrap, "held-back-aborted", {at[1]: 2})
     aborted.abort_transaction(60)
     marked = "the marker of the aborted transaction is in the log"
-    wait_until(lambda: last_stable_offsets(kafka.bootstrap, [at[1]]) == {at[1]: 13}, marked)
-    send(open_, at[0], 3)
+    wait_until(lambda: end_offsets(kafka.bootstrap, [at[1]]) == {at[1]: 13}, marked)
+    open_ = left_open(kafka.bootstrap, "held-back-open", {at[0]: 3})
     assert end_offsets(kafka.bootstrap, at) == {at[0]: 13, at[1]: 13, at[2]: 10}
     folder = tmp_path_factory.mktemp("held-back")
     found = HeldBack(group, folder / "captures", folder / "s.json")
@@ -308,13 +296,10 @@ def test_open_transactions_hold_reports_back(
         "captures": ("--captures", str(held_back.captures), "--over", "1h"),
         "snapshot": ("--from", str(held_back.snapshot)),
     }
-    code, stdout, stderr = finish(
+    document = answered(
         *("lag", "report", "--sql", f"group = '{held_back.group}'", "--by", "partition"),
         *(*where[source], "--isolation", isolation, "-o", "json"),
     )
-    assert code == 0, stderr
-    document = json.loads(stdout)
-    check_document(document)
     assert {row["partition"]: row["lag"] for row in document["items"]} == HELD_LAGS[isolation]
 
 
@@ -351,29 +336,3 @@ def test_sources_without_last_stable_offsets_are_refused(
         assert "requires last stable offsets" in stderr
         assert "hint: " in stderr
         assert "Traceback" not in stderr
-
-
-def transactional(bootstrap: str, name: str) -> Producer:
-    """A producer that may begin a transaction."""
-    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": name, "log_level": 0})
-    producer.init_transactions(60)
-    return producer
-
-
-def send(producer: Producer, at: TopicPartition, count: int) -> None:
-    """Records of a transaction that stays open, in the log."""
-    producer.begin_transaction()
-    for _ in range(count):
-        producer.produce(at[0], b"x", partition=at[1])
-    assert producer.flush(60) == 0
-
-
-def last_stable_offsets(
-    bootstrap: str, partitions: list[TopicPartition]
-) -> dict[TopicPartition, int]:
-    """As librdkafka reads them."""
-    spec: Any = OffsetSpec
-    wanted = {ConfluentPartition(*at): spec.latest() for at in partitions}
-    admin = admin_of(bootstrap)
-    answers = admin.list_offsets(wanted, isolation_level=IsolationLevel.READ_COMMITTED)
-    return {(at.topic, at.partition): future.result(60).offset for at, future in answers.items()}

@@ -19,6 +19,7 @@ from kgroups.core.lag.window.unread import Place
 from kgroups.core.offsets.copy import Moment
 from kgroups.core.snapshot import PartitionLog, Topic
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.hung_transactions import transactional
 from tests.support.kafka.workload import commit_offsets, create_topics, expire_records
 
 pytestmark = pytest.mark.kafka
@@ -119,10 +120,7 @@ def test_records_of_transactions(settings: ClientSettings) -> None:
     """An aborted record is passed over in the view of committed ones, and none is behind it."""
     bootstrap = settings.bootstrap_servers
     create_topics(bootstrap, {"moments-aborted": 1})
-    producer = Producer(
-        {"bootstrap.servers": bootstrap, "transactional.id": "moments", "log_level": 0}
-    )
-    producer.init_transactions(60)
+    producer = transactional(bootstrap, "moments")
     producer.begin_transaction()
     producer.produce("moments-aborted", b"x", partition=0, timestamp=NOON_MS)
     assert producer.flush(60) == 0

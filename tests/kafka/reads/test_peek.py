@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer
-from confluent_kafka import TopicPartition as ConfluentPartition
+from confluent_kafka import Producer
 from confluent_kafka.admin._acl import AclOperation
 from confluent_kafka.admin._resource import ResourceType
 
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.guarded import allow, write_properties
+from tests.support.kafka.hung_transactions import transactional
+from tests.support.kafka.transactional_logs import readable
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
     COMPACTED_AT_ONCE,
@@ -41,6 +42,8 @@ def address(kafka: KafkaCluster) -> Iterator[str]:
     create_topics(address, {TXN: 1})
     produce(address, {(TXN, 0): 2})  # 0, 1
     first, second, third = (transactional(address, f"peek-{n}") for n in range(3))
+    for producer in (first, second, third):
+        producer.begin_transaction()
     for name, producer in (("a", first), ("b", second)):
         for number in range(3):
             producer.produce(TXN, b"v", key=f"{name}{number}".encode(), partition=0)
@@ -60,14 +63,6 @@ def address(kafka: KafkaCluster) -> Iterator[str]:
 def marked(address: str, offset: int) -> None:
     """Wait for the marker at this offset: brokers write them after they have answered."""
     wait_until(lambda: end_offsets(address, [(TXN, 0)]) == {(TXN, 0): offset + 1}, "the marker")
-
-
-def transactional(address: str, name: str) -> Producer:
-    """A producer within a transaction."""
-    producer = Producer({"bootstrap.servers": address, "transactional.id": name, "log_level": 0})
-    producer.init_transactions(60)
-    producer.begin_transaction()
-    return producer
 
 
 def told(address: str, group: str, *words: str) -> list[tuple[Any, ...]]:
@@ -106,20 +101,7 @@ def test_transactions(address: str) -> None:
 @pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])
 def test_it_is_what_a_consumer_gets(address: str, isolation: str) -> None:
     """From every offset of the log on, record by record."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": address,
-            "group.id": "peek-reader",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": isolation,
-        }
-    )
-    consumer.assign([ConfluentPartition(TXN, 0, 0)])
-    got = []
-    while not (message := take(consumer)).error():
-        got.append(message.offset())
-    consumer.close()
+    got = [each.offset() for each in readable(address, (TXN, 0), isolation=isolation)]
     assert got, "the log has records"
     for start in range(13):
         commit_offsets(address, {"peek-each": {(TXN, 0): start}})
@@ -128,13 +110,6 @@ def test_it_is_what_a_consumer_gets(address: str, isolation: str) -> None:
         assert [each[1] for each in seen if each[0] == "record"] == got, (start, seen)
         covered = [each[1:] for each in seen if each[1] >= start]
         assert all(one[1] == other[0] for one, other in pairwise(covered))
-
-
-def take(consumer: Consumer) -> Any:
-    """The next message, or the end of the partition."""
-    message = consumer.poll(60)
-    assert message is not None, "a message, or the end"
-    return message
 
 
 def test_nothing_changes(address: str) -> None:

@@ -1,10 +1,10 @@
 """A commit before an aborted transaction: nothing waits there, so nothing is stalled."""
 
 import pytest
-from confluent_kafka import Producer
 
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.hung_transactions import left_open
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
@@ -21,14 +21,7 @@ def test_an_aborted_transaction_is_no_stall(kafka: KafkaCluster) -> None:
     address, topics = kafka.bootstrap, ("aborted", "followed")
     create_topics(address, dict.fromkeys(topics, 1))
     produce(address, {(topic, 0): RECORDS for topic in topics})
-    producer = Producer(
-        {"bootstrap.servers": address, "transactional.id": "gives-up", "log_level": 0}
-    )
-    producer.init_transactions(30)
-    producer.begin_transaction()
-    for topic in topics:
-        producer.produce(topic, b"never", partition=0)
-    assert producer.flush(30) == 0, "records are with the broker before they are given up"
+    producer = left_open(address, "gives-up", {(topic, 0): 1 for topic in topics})
     producer.abort_transaction(30)
     produce(address, {("followed", 0): 1})
     commit_offsets(address, {"app": {(topic, 0): RECORDS for topic in topics}})

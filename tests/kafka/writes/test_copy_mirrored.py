@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from confluent_kafka import Consumer, Producer
-from confluent_kafka import TopicPartition as ConfluentPartition
+from confluent_kafka import Producer
 
 from kgroups.core.snapshot import TopicPartition
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.mirror_maker import mirror_maker
+from tests.support.kafka.transactional_logs import compact, readable, write_in_transactions
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
-    COMPACTED_AT_ONCE,
     commit_offsets,
-    configure,
     create_topics,
     expire_records,
     fetch_offsets,
@@ -52,22 +50,10 @@ class Clusters(NamedTuple):
 
 
 def write(address: str, seed: int, rounds: int) -> None:
-    """Plain records, and those of two producers whose transactions lie within one another."""
+    """Plain records and transactions."""
     dice = random.Random(seed)
-    plain = Producer({"bootstrap.servers": address, "linger.ms": 0, "log_level": 0})
-    others = [
-        Producer({"bootstrap.servers": address, "transactional.id": name, "log_level": 0})
-        for name in ("mir-a", "mir-b")
-    ]
-    for producer in others:
-        producer.init_transactions(60)
-    is_open = [False, False]
-    for turn in range(rounds):
-        which = dice.randrange(3)
-        producer = plain if which == 2 else others[which]
-        if which < 2 and not is_open[which]:
-            producer.begin_transaction()
-            is_open[which] = True
+
+    def give(producer: Producer, turn: int) -> None:
         for number, (topic, partition) in enumerate(PLACES * 3):
             producer.produce(
                 *(topic, b"%d-%d-%d" % (seed, turn, number)),
@@ -75,60 +61,19 @@ def write(address: str, seed: int, rounds: int) -> None:
                 partition=partition,
                 headers=[("turn", b"%d" % (turn % 10))],
             )
-        assert producer.flush(60) == 0
-        if which < 2 and dice.random() < 0.4:
-            end = producer.abort_transaction if dice.random() < 0.5 else producer.commit_transaction
-            end(60)
-            is_open[which] = False
-    for producer, begun in zip(others, is_open, strict=True):
-        if begun:
-            producer.commit_transaction(60)
+
+    write_in_transactions(address, "mir", rounds, dice, give)
 
 
-def readable(address: str, prefix: str = "") -> Records:
+def all_of(address: str, prefix: str = "") -> Records:
     """What a reader of committed records gets of each partition."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": address,
-            "group.id": "mir-reader",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-            "isolation.level": "read_committed",
-        }
-    )
-    found: Records = {at: [] for at in PLACES}
-    consumer.assign([ConfluentPartition(prefix + topic, n, 0) for topic, n in PLACES])
-    left = set(PLACES)
-    while left:
-        message = consumer.poll(60)
-        assert message is not None, "a record, or the end of a log"
-        at = ((message.topic() or "").removeprefix(prefix), message.partition() or 0)
-        if message.error():
-            left.discard(at)
-        else:
-            found[at].append((message.offset() or 0, bytes(message.value() or b"")))
-    consumer.close()
-    return found
-
-
-def squeeze(address: str, topic: str, prefix: str) -> None:
-    """Compact a topic once and for all."""
-    before = readable(address, prefix)
-    configure(address, prefix + topic, COMPACTED_AT_ONCE)
-    last = Producer({"bootstrap.servers": address, "log_level": 0})
-    for number in range(PARTITIONS[topic]):  # in a segment of its own
-        last.produce(prefix + topic, b"last %s" % prefix.encode(), b"last", number)
-    assert last.flush(60) == 0
-
-    def is_squeezed() -> bool:
-        now = readable(address, prefix)
-        wanted = [at for at in PLACES if at[0] == topic]
-        return all(len(now[at]) < 0.9 * len(before[at]) for at in wanted)
-
-    wait_until(is_squeezed, "the log is compacted")
-    configure(address, prefix + topic, {"cleanup.policy": "delete"})
-    wait_until(lambda: readable(address, prefix) == readable(address, prefix), "it is at rest")
+    return {
+        (topic, number): [
+            (message.offset() or 0, bytes(message.value() or b""))
+            for message in readable(address, (prefix + topic, number))
+        ]
+        for topic, number in PLACES
+    }
 
 
 @pytest.fixture(scope="module")
@@ -137,22 +82,22 @@ def clusters(kafka: KafkaCluster) -> Iterator[Clusters]:
     east = kafka.bootstrap
     create_topics(east, PARTITIONS)
     write(east, 1, 150)
-    squeeze(east, SQUEEZED, "")
+    compact(east, SQUEEZED, PARTITIONS[SQUEEZED], keep=0.9)
     write(east, 2, 150)
     with KafkaCluster() as other:
         west = other.bootstrap
         create_topics(west, {f"east.{topic}": count for topic, count in PARTITIONS.items()})
         produce_strangers(west)
-        ends = {at: records[-1][1] for at, records in readable(east).items()}
+        ends = {at: records[-1][1] for at, records in all_of(east).items()}
         with mirror_maker(east, west, "mir-.*") as child:
 
             def is_mirrored() -> bool:
                 assert child.poll() is None, "MirrorMaker has ended"
-                there = readable(west, "east.")
+                there = all_of(west, "east.")
                 return all(ends[at] in {value for _, value in there[at]} for at in PLACES)
 
             wait_until(is_mirrored, "all is mirrored")
-            here, dice = readable(east), random.Random(SEED)
+            here, dice = all_of(east), random.Random(SEED)
             commits = {
                 f"mir-{n:04}": {
                     at: dice.randint(here[at][0][0], here[at][-1][0] + 1) for at in here
@@ -169,9 +114,9 @@ def clusters(kafka: KafkaCluster) -> Iterator[Clusters]:
             translated = (
                 wait_until(checkpoints, "groups have checkpoints", timeout_s=300, pause_s=3) or {}
             )
-        squeeze(west, SQUEEZED, "east.")
-        expire_records(east, {(TXN, 0): readable(east)[TXN, 0][40][0]})
-        expire_records(west, {("east." + TXN, 1): readable(west, "east.")[TXN, 1][60][0]})
+        compact(west, f"east.{SQUEEZED}", PARTITIONS[SQUEEZED], keep=0.9)
+        expire_records(east, {(TXN, 0): all_of(east)[TXN, 0][40][0]})
+        expire_records(west, {("east." + TXN, 1): all_of(west, "east.")[TXN, 1][60][0]})
         yield Clusters(east, west, commits, translated)
 
 
@@ -199,7 +144,7 @@ def produce_strangers(west: str) -> None:
 def test_10000_commits(clusters: Clusters, tmp_path: Path) -> None:
     """None is skipped and none read again; what is not there is gone there."""
     east, west, commits, _ = clusters
-    here, there = readable(east), readable(west, "east.")
+    here, there = all_of(east), all_of(west, "east.")
     outcome = run(
         *("-b", east, "copy-offsets", "--from", "mir-[0-9]*", "--match", "records", "-o", "json"),
         *("--to-bootstrap-server", west, "--topic-prefix", "east.", "--limit", "10m"),
@@ -254,7 +199,7 @@ def misplaced(
 
 def test_what_checkpoints_make_of_the_same_commits(clusters: Clusters) -> None:
     """They skip none, but read records again, which matching by record does not."""
-    here, there = readable(clusters.east), readable(clusters.west, "east.")
+    here, there = all_of(clusters.east), all_of(clusters.west, "east.")
     found = [
         misplaced(place, clusters.commits[group][at], here[at], there[at])
         for group, places in clusters.checkpoints.items()

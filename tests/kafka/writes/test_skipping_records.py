@@ -5,19 +5,18 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Producer
 from confluent_kafka import TopicPartition as ConfluentPartition
 
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
-from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import (
-    COMPACTED_AT_ONCE,
-    commit_offsets,
-    configure,
-    create_topics,
-    fetch_offsets,
+from tests.support.kafka.transactional_logs import (
+    compact,
+    readable,
+    reader,
+    write_in_transactions,
 )
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets
 
 pytestmark = [
     pytest.mark.kafka,
@@ -31,62 +30,15 @@ SEED = 37
 
 
 def write(address: str) -> None:
-    """Plain records, and two producers whose transactions lie within one another."""
+    """Plain records and transactions."""
     dice = random.Random(SEED)
-    plain = Producer({"bootstrap.servers": address, "linger.ms": 0, "log_level": 0})
-    others = [
-        Producer({"bootstrap.servers": address, "transactional.id": name, "log_level": 0})
-        for name in ("skip-a", "skip-b")
-    ]
-    for producer in others:
-        producer.init_transactions(60)
-    is_open = [False, False]
-    for _ in range(700):
-        which = dice.randrange(3)
-        producer = plain if which == 2 else others[which]
-        if which < 2 and not is_open[which]:
-            producer.begin_transaction()
-            is_open[which] = True
+
+    def give(producer: Producer, _turn: int) -> None:
         for topic in TOPICS:
             for _ in range(dice.randint(1, 2)):
                 producer.produce(topic, b"v", key=b"k%d" % dice.randrange(600), partition=0)
-        assert producer.flush(60) == 0
-        if which < 2 and dice.random() < 0.4:
-            end = producer.abort_transaction if dice.random() < 0.5 else producer.commit_transaction
-            end(60)
-            is_open[which] = False
-    for producer, begun in zip(others, is_open, strict=True):
-        if begun:
-            producer.commit_transaction(60)
 
-
-def readable(address: str, topic: str) -> list[int]:
-    """The offsets that a reader of committed records gets."""
-    consumer = reader(address)
-    consumer.assign([ConfluentPartition(topic, 0, 0)])
-    found: list[int] = []
-    while True:
-        message = consumer.poll(60)
-        assert message is not None, "a record, or the end of the log"
-        if message.error():
-            break
-        found.append(message.offset() or 0)
-    consumer.close()
-    return found
-
-
-def reader(address: str) -> Consumer:
-    """A consumer that is told where the log ends."""
-    return Consumer(
-        {
-            "bootstrap.servers": address,
-            "group.id": "skip-reader",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": "read_committed",
-            "fetch.wait.max.ms": 10,
-        }
-    )
+    write_in_transactions(address, "skip", 700, dice, give)
 
 
 @pytest.fixture(scope="module")
@@ -95,14 +47,7 @@ def address(kafka: KafkaCluster) -> str:
     address = kafka.bootstrap
     create_topics(address, dict.fromkeys(TOPICS, 1))
     write(address)
-    before = len(readable(address, SQUEEZED))
-    configure(address, SQUEEZED, COMPACTED_AT_ONCE)
-    last = Producer({"bootstrap.servers": address, "log_level": 0})
-    last.produce(SQUEEZED, b"v", key=b"last", partition=0)  # in a segment of its own
-    assert last.flush(60) == 0
-    wait_until(lambda: len(readable(address, SQUEEZED)) < 0.8 * before, "the log is compacted")
-    configure(address, SQUEEZED, {"cleanup.policy": "delete"})
-    wait_until(lambda: readable(address, SQUEEZED) == readable(address, SQUEEZED), "it is at rest")
+    compact(address, SQUEEZED, 1, keep=0.8)
     return address
 
 
@@ -113,7 +58,7 @@ def test_the_reader_resumes_at_the_following_record(
 ) -> None:
     """Wherever it stands before the poison record: at it, or in the gap before."""
     dice = random.Random(SEED)
-    offsets = readable(address, topic)
+    offsets = [message.offset() or 0 for message in readable(address, (topic, 0))]
     places = dice.sample(range(1, len(offsets) - number), POISON if number == 1 else 20)
     wide = sum(other - one > 1 for one, other in pairwise(offsets))
     assert wide > 50, "gaps are many"
@@ -143,20 +88,10 @@ def test_the_reader_resumes_at_the_following_record(
         assert message is not None, "a record"
         assert message.offset() == offsets[place + number], group
     consumer.close()
-    assert (
-        run(
-            "reset-offsets",
-            "--undo",
-            "last",
-            "--yes",
-            "-b",
-            address,
-            "--timeout",
-            "60s",
-            "--undo-dir",
-            str(tmp_path),
-        ).exit_code
-        == 0
+    undone = run(
+        *("reset-offsets", "--undo", "last", "--yes", "--undo-dir", str(tmp_path)),
+        *("-b", address, "--timeout", "60s"),
     )
+    assert undone.exit_code == 0, undone.stderr
     for group in dice.sample(list(stands), 10):
         assert fetch_offsets(address, group)[topic, 0] == stands[group]

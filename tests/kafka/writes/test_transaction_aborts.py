@@ -11,7 +11,7 @@ from fcntl import ioctl
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from tests.support.cli.process import PROGRAM, TIMEOUT_S
@@ -25,6 +25,7 @@ from tests.support.kafka.hung_transactions import (
     left_open,
     unverified,
 )
+from tests.support.kafka.transactional_logs import readable
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
@@ -72,11 +73,6 @@ def open_now(address: str, group: str = GROUP) -> dict[int, list[tuple[str, int]
     }
 
 
-def codes_of(outcome: Outcome) -> set[str]:
-    """The codes of what is noted."""
-    return {note["code"] for note in outcome.document["notes"]}
-
-
 def held(address: str) -> tuple[list[str], list[str]]:
     """What `describe` says of transactions that hold the group back, and of its partitions."""
     document = run("describe", GROUP, "-b", address, "-o", "json").document
@@ -119,26 +115,6 @@ def held_partitions(address: str, condition: str) -> int:
     return checked.exit_code
 
 
-def read_on(address: str, topic: str, partition: int) -> bytes | None:
-    """The next record that a `read_committed` consumer gets behind the first two."""
-    reader = Consumer(
-        {
-            "bootstrap.servers": address,
-            "group.id": "aborts-reader",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "log_level": 0,
-        }
-    )
-    try:
-        reader.assign([TopicPartition(topic, partition, 2)])
-        message = reader.poll(60)
-        assert message is not None
-        return None if message.error() is not None else message.value()
-    finally:
-        reader.close()
-
-
 def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
     """The oldest, in both its partitions; consumers go on there, and nowhere else."""
     alive = left_open(address, "aborts-alive", {(TOPIC, 0): 1, (TOPIC, 2): 1})
@@ -146,7 +122,7 @@ def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
     (known,) = [each for each in before if each < STRANGER]
     assert {at[0] for at in before[OF_OFFSETS]} == {OFFSETS_TOPIC}
     assert before[HUNG] == [(TOPIC, 0), (TOPIC, 1)]
-    assert codes_of(said(address, GROUP)) == {"OFFSETS_PENDING", "HANGING_TRANSACTIONS"}
+    assert said(address, GROUP).note_codes == {"OFFSETS_PENDING", "HANGING_TRANSACTIONS"}
     said_of_it = (
         f"an open transaction, not the consumer, holds `{GROUP}` back: 9 records of {TOPIC}:0-1; "
         f"`kgroups transactions {GROUP}` shows it"
@@ -155,7 +131,7 @@ def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
     held_in_details(address)
     assert held_partitions(address, "held_partitions = 2") == 6
     assert held_partitions(address, "held_partitions > 2") == 0
-    assert read_on(address, TOPIC, 1) is None
+    assert not readable(address, (TOPIC, 1), 2)
     one = ("abort", GROUP, "--producer-id", str(HUNG))
     dry = said(address, *one, "--dry-run")
     assert [item["result"] for item in dry.document["items"]] == ["planned"]
@@ -169,7 +145,7 @@ def test_exactly_one_is_ended(address: str, tmp_path: Path) -> None:
     (line,) = (tmp_path / "kgroups" / "audit.jsonl").read_text().splitlines()
     audited = json.loads(line)
     assert (audited["reason"], audited["results"]) == ("INC-7", {"done": 1})
-    assert read_on(address, TOPIC, 1) is not None
+    assert readable(address, (TOPIC, 1), 2)
     assert held_partitions(address, "held_partitions = 0") == 6
     said(address, *one, "--yes", exit_code=5)
     said(address, "abort", GROUP, "--yes", exit_code=2)
@@ -190,18 +166,18 @@ def test_young_ones_are_aborted_by_force(address: str) -> None:
     with pytest.raises(KafkaException):
         alive.commit_transaction(30)
     other.commit_transaction(30)
-    assert read_on(address, YOUNG_TOPIC, 0) is None
+    assert not readable(address, (YOUNG_TOPIC, 0), 2)
     assert said(address, *young, "--force").document["summary"]["done"] == 1
-    assert read_on(address, YOUNG_TOPIC, 0) is not None
+    assert readable(address, (YOUNG_TOPIC, 0), 2)
 
 
 def test_a_group_whose_commits_wait_starts(address: str) -> None:
     """Its commits were pending for ever; afterwards its members read on from its last commit."""
-    assert "OFFSETS_PENDING" in codes_of(said(address, WAITING))
+    assert "OFFSETS_PENDING" in said(address, WAITING).note_codes
     one = ("abort", WAITING, "--producer-id", str(KEEPS_WAITING), "--yes", "--force")
     assert said(address, *one).document["summary"]["done"] == 1
     assert KEEPS_WAITING not in open_now(address, WAITING)
-    assert "OFFSETS_PENDING" not in codes_of(said(address, WAITING))
+    assert "OFFSETS_PENDING" not in said(address, WAITING).note_codes
     settings = {"bootstrap.servers": address, "group.id": WAITING, "log_level": 0}
     member = Consumer(settings)
     member.subscribe([TOPIC])
@@ -225,6 +201,6 @@ def test_one_of_them_is_named(address: str) -> None:
     said(address, "list", exit_code=2)
     said(address, "--topic", "aborts-no-topic", exit_code=5)
     create_topics(address, {"aborts-none": 1})
-    assert codes_of(said(address, "--topic", "aborts-none")) == {"NO_TRANSACTIONS"}
+    assert said(address, "--topic", "aborts-none").note_codes == {"NO_TRANSACTIONS"}
     nothing = said(address, "abort", "--topic", "aborts-none", "--yes")
-    assert codes_of(nothing) == {"NOTHING_TO_DO"}
+    assert nothing.note_codes == {"NOTHING_TO_DO"}

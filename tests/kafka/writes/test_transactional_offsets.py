@@ -29,8 +29,9 @@ from tests.support.coordinator.coordinator_driver import Harness
 from tests.support.coordinator.default_requests import commit, commit_in_transaction, fetched
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_requests import WireConnection
-from tests.support.kafka.hung_transactions import transactional
+from tests.support.kafka.hung_transactions import left_open, transactional
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.transactional_logs import readable
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
@@ -104,15 +105,10 @@ class Broker:
         commit_offsets(self._address, {self._group: named})
 
     def pending(self, producer: str, offsets: dict[int, int]) -> None:
-        if producer not in self._producers:
-            self._producers[producer] = transactional(self._address, f"{self._group}-{producer}")
-        open_ = self._producers[producer]
-        open_.begin_transaction()
-        settings = {"bootstrap.servers": self._address, "group.id": self._group, "log_level": 0}
-        nobody = Consumer(settings)  # metadata without a member: what `assign()` consumers send
-        rows = [TopicPartition(TOPIC, number, offset) for number, offset in offsets.items()]
-        open_.send_offsets_to_transaction(rows, nobody.consumer_group_metadata(), 30)
-        nobody.close()
+        named = {(TOPIC, number): offset for number, offset in offsets.items()}
+        self._producers[producer] = left_open(
+            self._address, f"{self._group}-{producer}", {}, offsets=(self._group, named)
+        )
 
     def end(self, producer: str, *, committed: bool) -> None:
         open_ = self._producers[producer]
@@ -260,54 +256,17 @@ def described(address: str, group: str) -> tuple[int | None, int | None]:
 
 def test_read_committed_waits_for_the_end(address: str) -> None:
     """Records appear with the end of their transaction; until then lag is measured before them."""
-    topic, group = "txn-records", "txn-pipeline"
-    create_topics(address, {topic: 1})
-    produce(address, {(topic, 0): 3})
-    commit_offsets(address, {group: {(topic, 0): 3}})
-    reader = Consumer(
-        {
-            "bootstrap.servers": address,
-            "group.id": "txn-reader",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "enable.auto.commit": False,
-            "log_level": 0,
-        }
-    )
-    producer = transactional(address, "txn-pipeline-producer")
-    try:
-        producer.begin_transaction()
-        for number in range(4):
-            producer.produce(topic, f"in transaction {number}", partition=0)
-        assert producer.flush(60) == 0
-        reader.assign([TopicPartition(topic, 0, 3)])
-        assert_end(reader, 3)
-        assert isolated_lag(address, group) == {"read_uncommitted": 4, "read_committed": 0}
-        producer.commit_transaction(30)
-        values = [next_record(reader) for _ in range(4)]
-        assert values == [f"in transaction {number}" for number in range(4)]
-        # The marker takes up an offset of its own.
-        assert isolated_lag(address, group) == {"read_uncommitted": 5, "read_committed": 5}
-    finally:
-        reader.close()
-
-
-def assert_end(reader: Consumer, offset: int) -> None:
-    """Nothing comes before the end that a read_committed reader sees."""
-    message = reader.poll(30)
-    assert message is not None
-    error = message.error()
-    assert error is not None
-    assert (error.name(), message.offset()) == ("_PARTITION_EOF", offset)
-
-
-def next_record(reader: Consumer) -> str:
-    """The next record, ends passed over."""
-    while True:
-        message = reader.poll(30)
-        assert message is not None
-        if message.error() is None:
-            return (message.value() or b"").decode()
+    at, group = ("txn-records", 0), "txn-pipeline"
+    create_topics(address, {at[0]: 1})
+    produce(address, {at: 3})
+    commit_offsets(address, {group: {at: 3}})
+    producer = left_open(address, "txn-pipeline-producer", {at: 4})
+    assert readable(address, at, 3) == []
+    assert isolated_lag(address, group) == {"read_uncommitted": 4, "read_committed": 0}
+    producer.commit_transaction(30)
+    wait_until(lambda: len(readable(address, at, 3)) == 4, "its records can be read")
+    # The marker takes up an offset of its own.
+    assert isolated_lag(address, group) == {"read_uncommitted": 5, "read_committed": 5}
 
 
 def isolated_lag(address: str, group: str) -> dict[str, int | None]:
