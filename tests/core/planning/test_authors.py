@@ -33,14 +33,10 @@ OLD = ("java", "librdkafka", "kafka-python", "aiokafka")  # those of version 0 w
 def written(*held: tuple[str, str | None, Held], assignor: str = "range") -> Group:
     """Members of version 0 with the assignment that their leader wrote: id, instance id, share."""
     members = [
-        replace(
-            member(name, share, version=0, user_data=b"", instance_id=instance, topics=("t",)),
-            assignment_version=0,
-            assignment_user_data=b"",
-        )
+        member(name, share, version=0, user_data=b"", instance_id=instance, topics=("t",))
         for name, instance, share in held
     ]
-    return group_of(*members, assignor=assignor)
+    return group_of(*members, assignor=assignor, wrote=(0, b""))
 
 
 BY_ID = written(("c-1", None, {"t": [0, 1]}), ("z-1", "z", {"t": [2]}))
@@ -118,18 +114,15 @@ def _assigned(dice: random.Random, library: str, strategy: str) -> Group | None:
     }
     before = {new: old for old, new in now.items()}
     members = [
-        replace(
-            member(
-                new,
-                shares[before[new]],
-                topics=facts[before[new]].topics,
-                instance_id=facts[before[new]].instance_id,
-            ),
-            assignment_version=0,
+        member(
+            new,
+            shares[before[new]],
+            topics=facts[before[new]].topics,
+            instance_id=facts[before[new]].instance_id,
         )
         for new in broker_order([], [], list(before))
     ]
-    return group_of(*members, assignor=strategy)
+    return group_of(*members, assignor=strategy, wrote=(0, None))
 
 
 def _uuid(dice: random.Random) -> UUID:
@@ -198,13 +191,14 @@ def test_what_it_has_led_before_tells_its_library() -> None:
 def test_a_static_member_that_does_not_fit_may_lead() -> None:
     """It led as Java's, which wrote what there is, and came back as kafka-python's."""
     java = [
-        replace(member(name, share, topics=("t",)), generation=generation, assignment_version=3)
+        member(name, share, topics=("t",), generation=generation)
         for name, share, generation in (("c-1", {"t": [0, 1]}, 1), ("z-1", {"t": [2]}, -1))
     ]
-    stays = group_of(*java, assignor="sticky")
+    stays = group_of(*java, assignor="sticky", wrote=(3, None))
     assert infer_leader(Evidence(stays)).libraries == ("java",)
-    back = replace(java[1], instance_id="z", subscription_version=0, user_data=b"")
-    moved = replace(stays, members=(java[0], back))
+    first, second = stays.members or ()
+    back = replace(second, instance_id="z", subscription_version=0, user_data=b"")
+    moved = replace(stays, members=(first, back))
     assert set(infer_leader(Evidence(moved)).libraries) == {"java", "kafka-python", "aiokafka"}
     assert set(infer_leader(Evidence(replace(moved, leader="c-1"))).libraries) == {"java"}
     assert leader_matters(Evidence(moved))
@@ -244,12 +238,8 @@ def test_the_order_of_topics_tells_the_library(
 
 def test_the_last_member_gets_everything() -> None:
     """Whichever library leads, of whichever release, and whoever leaves first."""
-    held = [
-        replace(member(name, {"t": [number]}, version=1, user_data=V1), assignment_version=0,
-                assignment_user_data=V1)
-        for number, name in enumerate("abc")
-    ]  # fmt: skip
-    group = group_of(*held, assignor="sticky")
+    held = [member(name, {"t": [n]}, version=1, user_data=V1) for n, name in enumerate("abc")]
+    group = group_of(*held, assignor="sticky", wrote=(0, V1))
     cluster = cluster_of(group, {"t": 3})
     one_left = plan_group(cluster, group, [RemoveMember("a"), RemoveMember("b")])
     assert (one_left.confidence, one_left.confidence_reason) == (

@@ -191,16 +191,13 @@ def test_changes_come_first() -> None:
 def test_the_leader_changes_with_the_library() -> None:
     """franz-go's members take over from Java's: who leads is followed through the deploy."""
     group = group_of(
-        *(
-            replace(one, assignment_version=3, user_data=NUMBER)
-            for one in (
-                member("a-0", {"t": [0, 1]}, client_id="a"),
-                member("b-0", {"t": [2, 3]}, client_id="b"),
-            )
-        ),
+        member("a-0", {"t": [0, 1]}, client_id="a", user_data=NUMBER),
+        member("b-0", {"t": [2, 3]}, client_id="b", user_data=NUMBER),
         assignor=COOPERATIVE,
+        leader="a-0",
+        wrote=(3, None),
     )
-    plan = deployed(replace(group, leader="a-0"), SwitchClient("franz-go"), leader=None)
+    plan = deployed(group, SwitchClient("franz-go"), leader=None)
     assert [stage.leader_client for stage in plan.stages] == [
         "java",  # a-0 led, b-0 follows
         "java",

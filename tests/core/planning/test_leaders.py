@@ -91,29 +91,18 @@ def test_a_group_of_another_library_is_not_java_s(
 ) -> None:
     """Nobody is taken for Java whose strategy is another one, and Java's is not its leader."""
     held = [
-        replace(
-            member(name, {"t": [number]}, version=version, user_data=data),
-            assignment_version=wrote[0],
-            assignment_user_data=wrote[1],
-        )
+        member(name, {"t": [number]}, version=version, user_data=data)
         for number, name in enumerate("abc")
     ]
-    group = group_of(*held, assignor=assignor)
+    group = group_of(*held, assignor=assignor, wrote=wrote)
     plan = plan_group(cluster_of(group, {"t": 3}), group, [SetPartitions("t", 5)])
     assert (plan.leader_client, plan.leader_clients) == (library, (library,))
 
 
 def sarama_group() -> Group:
     """Members of sarama: their subscriptions may be an old Java's, their assignments not."""
-    held = [
-        replace(
-            member(name, {"t": [number]}, version=1, user_data=V1),
-            assignment_version=0,
-            assignment_user_data=V1,
-        )
-        for number, name in enumerate("abc")
-    ]
-    return group_of(*held, assignor="sticky")
+    held = [member(name, {"t": [n]}, version=1, user_data=V1) for n, name in enumerate("abc")]
+    return group_of(*held, assignor="sticky", wrote=(0, V1))
 
 
 def test_a_leader_that_stays_is_of_the_library_that_wrote() -> None:
@@ -129,11 +118,9 @@ def test_a_leader_that_stays_is_of_the_library_that_wrote() -> None:
 
 def test_where_members_show_one_library_who_leads_does_not_matter() -> None:
     """No look at `__consumer_offsets` is needed."""
-    java = [
-        replace(member(name, {"t": [0]}, version=3, user_data=NUMBER), assignment_version=3)
-        for name in "ab"
-    ]
-    assert not leader_matters(Evidence(group_of(*java, assignor=COOPERATIVE)))
+    java = [member(name, {"t": [0]}, version=3, user_data=NUMBER) for name in "ab"]
+    group = group_of(*java, assignor=COOPERATIVE, wrote=(3, None))
+    assert not leader_matters(Evidence(group))
 
 
 def test_a_leader_that_fails_is_one_outcome() -> None:
@@ -170,12 +157,9 @@ def test_an_inexact_variant_promises_counts_only() -> None:
 def test_where_chance_decides_new_ids_do_not() -> None:
     """sarama walks a map to choose what it moves to the new member, whatever its id is."""
     group = group_of(
-        replace(
-            member("a-1", {"t": [0, 1, 2, 3]}, version=2, user_data=V1, client_id="a"),
-            assignment_version=0,
-            assignment_user_data=V1,
-        ),
+        member("a-1", {"t": [0, 1, 2, 3]}, version=2, user_data=V1, client_id="a"),
         assignor="sticky",
+        wrote=(0, V1),
     )
     joins = AddMembers(client_id="b", topics=("t",), library="sarama")
     plan = plan_group(cluster_of(group, {"t": 4}), group, [joins])
@@ -284,17 +268,10 @@ def test_with_three_members_the_race_is_not_told_to_the_end() -> None:
 def test_a_librdkafka_leader_looks_at_its_own_topics(leader: str | None, told: list[str]) -> None:
     """Seen with real members: a topic that only the others read grew, and nothing happened."""
     members = [
-        replace(
-            member(name, held, topics=topics, rack="", user_data=b""),
-            assignment_version=0,
-            assignment_user_data=b"",
-        )
-        for name, held, topics in (
-            ("a-1", {"u": [0]}, ("u",)),
-            ("b-1", {"t": [0, 1], "u": [1]}, ("t", "u")),
-        )
+        member("a-1", {"u": [0]}, rack="", user_data=b""),
+        member("b-1", {"t": [0, 1], "u": [1]}, rack="", user_data=b""),
     ]
-    group = replace(group_of(*members), leader=leader)
+    group = group_of(*members, leader=leader, wrote=(0, b""))
     plan = plan_group(cluster_of(group, {"t": 2, "u": 2}), group, [SetPartitions("t", 3)])
     assert plan.leader_client == "librdkafka"
     found = [note for note in plan.notes if "not notice new partitions of `t`" in note]
@@ -310,18 +287,12 @@ OLD_JAVA: Final[Mapping[str, Mapping[str, list[int]]]] = {
 
 def old_java(version: int, held: Mapping[str, Mapping[str, list[int]]]) -> Group:
     """A `sticky` group of Java clients whose subscriptions have this version."""
-    written = b"" if version == 0 else None
+    wrote = version, b"" if version == 0 else None
     members = [
-        replace(
-            member(
-                name, each, version=version, user_data=encode_sticky_data(list(each.items()), 1)
-            ),
-            assignment_version=version,
-            assignment_user_data=written,
-        )
+        member(name, each, version=version, user_data=encode_sticky_data(list(each.items()), 1))
         for name, each in held.items()
     ]
-    return replace(group_of(*members, assignor="sticky"), leader="a-1")
+    return group_of(*members, assignor="sticky", leader="a-1", wrote=wrote)
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])

@@ -97,10 +97,7 @@ def test_what_members_show_tells_the_library(case: Case) -> None:
     """Version, rack, user data, client id and what the leader wrote leave few libraries."""
     one = member("m", {"t": [0]}, client_id=case.client_id, version=case.version, rack=case.rack,
                  user_data=case.user_data)  # fmt: skip
-    if case.wrote is not None:
-        version, data = case.wrote
-        one = replace(one, assignment_version=version, assignment_user_data=data)
-    guess = infer_leader(Evidence(group_of(one, assignor=case.protocol)))
+    guess = infer_leader(Evidence(group_of(one, assignor=case.protocol, wrote=case.wrote)))
     assert guess.libraries == case.expected
     assert not guess.said
     assert guess.reason

@@ -101,7 +101,7 @@ def test_two_things_may_go_wrong_in_one_rebalance() -> None:
     """
     held = {**TWICE, "c-1": {"t": [], "v": [0]}}
     members = [member(n, each, user_data=encode_cooperative_data(1)) for n, each in held.items()]
-    group = replace(group_of(*members, assignor="cooperative-sticky"), leader="a-1")
+    group = group_of(*members, assignor="cooperative-sticky", leader="a-1")
     snapshot = cluster_of(group, {"t": 1, "u": 3, "v": 3})
     join = AddMembers(client_id="d", member_id="d-1", topics=("t", "v"))
     roster = next_roster(snapshot, group, [join])
@@ -123,8 +123,7 @@ def test_two_things_may_go_wrong_in_one_rebalance() -> None:
 
 def of_kafka_python(*members: Member) -> Group:
     """A `sticky` group of kafka-python, led by the first of them."""
-    written = [replace(each, assignment_version=0, assignment_user_data=b"") for each in members]
-    return replace(group_of(*written, assignor="sticky"), leader=written[0].member_id)
+    return group_of(*members, assignor="sticky", leader=members[0].member_id, wrote=(0, b""))
 
 
 def test_kafka_python_may_throw_away_what_a_round_gave_it() -> None:

@@ -303,16 +303,10 @@ def test_a_class_under_the_name_of_a_librarys(
 ) -> None:
     """User data that no library has under that name say that the class is another one."""
     members = [
-        replace(
-            member(name, {"t": [number]}),
-            subscription_version=version,
-            user_data=sent,
-            assignment_version=version,
-            assignment_user_data=given,
-        )
+        member(name, {"t": [number]}, version=version, user_data=sent)
         for number, name in enumerate("ab")
     ]
-    group = group_of(*members, assignor=assignor)
+    group = group_of(*members, assignor=assignor, wrote=(version, given))
     plan = plan_group(cluster_of(group, {"t": 3}), group)
     assert ("is a custom assignor" in (plan.confidence_reason or "")) is foreign
     assert (plan.confidence == "likely") is foreign

@@ -7,7 +7,6 @@ milliseconds or some seconds apart, so that they meet in one rebalance or in sev
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -172,19 +171,15 @@ def test_more_ways_than_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(choices, "Choices", Counted)
     topics = {"e": 7, "a": 4, "b": 4, "f": 5}
-    leader = replace(
-        member(
-            "a1-1",
-            {name: list(range(count)) for name, count in topics.items()},
-            topics=tuple(sorted(topics)),
-            client_id="a1",
-            version=1,
-            user_data=encode_cooperative_data(1),
-        ),
-        assignment_version=0,
-        assignment_user_data=None,
+    leader = member(
+        "a1-1",
+        {name: list(range(count)) for name, count in topics.items()},
+        topics=tuple(sorted(topics)),
+        client_id="a1",
+        version=1,
+        user_data=encode_cooperative_data(1),
     )
-    group = replace(group_of(leader, assignor="cooperative-sticky"), leader="a1-1")
+    group = group_of(leader, assignor="cooperative-sticky", leader="a1-1", wrote=(0, None))
     joins = AddMembers(client_id="b2", topics=tuple(sorted(topics)), library="sarama")
     plan = plan_group(cluster_of(group, topics), group, [joins])
     assert plan.leader_clients == ("sarama",)
@@ -199,14 +194,10 @@ def test_franz_go_members_find_a_topic_one_by_one() -> None:
     """
     held = {"c": {"e": [0, 1, 2], "h": [0, 1]}, "d": {"e": [3, 4, 5], "h": [2]}}
     members = [
-        replace(
-            member(f"{name}-1", share, topics=("e", "h"), user_data=encode_sticky_data((), 6)),
-            generation=6,
-            assignment_version=0,
-        )
+        member(f"{name}-1", share, user_data=encode_sticky_data((), 6), generation=6)
         for name, share in held.items()
     ]
-    group = replace(group_of(*members, assignor="cooperative-sticky"), leader="c-1")
+    group = group_of(*members, assignor="cooperative-sticky", leader="c-1", wrote=(0, None))
     changes: list[Change] = [Pattern("^[efh]", "java"), AddTopic("f", 5)]
     plan = plan_group(cluster_of(group, {"e": 6, "h": 3}), group, changes)
     assert plan.leader_clients == ("franz-go",)
@@ -223,21 +214,18 @@ def test_one_way_is_played_to_its_end() -> None:
         "b2": {"d": [0, 2, 4, 5], "g": [2, 3], "e": [2]},
     }
     members = [
-        replace(
-            member(
-                f"{name}-1",
-                share,
-                topics=("d", "e", "g"),
-                client_id=name,
-                version=2,
-                user_data=encode_cooperative_data(4),
-            ),
+        member(
+            f"{name}-1",
+            share,
+            topics=("d", "e", "g"),
+            client_id=name,
+            version=2,
+            user_data=encode_cooperative_data(4),
             generation=4,
-            assignment_version=0,
         )
         for name, share in held.items()
     ]
-    group = replace(group_of(*members, assignor="cooperative-sticky"), leader="c1-1")
+    group = group_of(*members, assignor="cooperative-sticky", leader="c1-1", wrote=(0, None))
     joins = [
         AddMembers(client_id=name, topics=("d", "e", "g"), library="sarama")
         for name in ("c3", "a4", "c5")
@@ -264,7 +252,7 @@ def test_some_find_a_topic_alone_where_a_java_member_leads() -> None:
         )
         for name, share in held.items()
     ]
-    group = replace(group_of(*members, assignor="cooperative-sticky"), leader="a-1")
+    group = group_of(*members, assignor="cooperative-sticky", leader="a-1")
     changes: list[Change] = [Pattern("^[tn]", "java"), AddTopic("n", 5)]
     plan = plan_group(cluster_of(group, {"t": 6}), group, changes)
     assert plan.leader_clients == ("java",)

@@ -61,15 +61,17 @@ def dealt(
     shares = dict(decide.assign(request).items())
     data = None if strategy == "range" else FRESH
     members = [
-        replace(
-            member(one.member_id, shares[one.member_id], topics=topics, rack=one.rack),
+        member(
+            one.member_id,
+            shares[one.member_id],
+            topics=topics,
+            rack=one.rack,
             user_data=data,
-            assignment_version=0,
             generation=-1,
         )
         for one in joined
     ]
-    group = replace(group_of(*members, assignor=strategy), leader=ids[0])
+    group = group_of(*members, assignor=strategy, leader=ids[0], wrote=(0, None))
     snapshot = cluster_of(group, {name: len(each) for name, each in led.items()})
     return replace(
         snapshot,
@@ -169,12 +171,8 @@ def test_a_round_that_withholds_partitions_tells_too() -> None:
     after = dealt("cooperative-sticky", False, led=led, racks="b", topics=("t",))
     (alone,) = after.groups[0].members or ()
     first = replace(alone, generation=1, owned={"t": (0, 1, 2, 3)}, assignment={"t": (0, 1)})
-    second = replace(
-        member("d-1", {}, topics=("t",), rack="a"),
-        user_data=FRESH,
-        assignment_version=0,
-        generation=-1,
-    )
+    second = member("d-1", {}, topics=("t",), rack="a", user_data=FRESH, generation=-1)
+    second = replace(second, assignment_version=0)
     group = replace(after.groups[0], members=(first, second))
     assert settings(replace(after, groups=(group,))) == {False}
     near = replace(group, members=(replace(first, assignment={"t": (1, 2)}), second))

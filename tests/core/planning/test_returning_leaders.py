@@ -21,14 +21,10 @@ OTHERWISE: dict[str, Held] = {"a": {"t": [0, 1], "u": [0]}, "b": {"t": [2], "u":
 def franz_go(assignor: str, held: dict[str, Held], data: bytes | None) -> Group:
     """Two static members, the first of which leads."""
     members = [
-        replace(
-            member(f"{name}-1", share, topics=("t", "u"), instance_id=name, user_data=data),
-            generation=3,
-            assignment_version=0,
-        )
+        member(f"{name}-1", share, instance_id=name, user_data=data, generation=3)
         for name, share in held.items()
     ]
-    return replace(group_of(*members, assignor=assignor), leader="a-1")
+    return group_of(*members, assignor=assignor, leader="a-1", wrote=(0, None))
 
 
 def restarted(group: Group, name: str) -> Plan:

@@ -1,7 +1,5 @@
 """Members whose subscriptions have no generation: what a franz-go leader makes of them."""
 
-from dataclasses import replace
-
 import pytest
 
 from kgroups.core.planning.changes.kinds import RemoveMember
@@ -38,12 +36,18 @@ def seen(*, dated: bool) -> Group:
     for name, topics, version, held in SEEN:
         told = max(version, 2) if dated else version
         sent = FRESH_GO if version == 3 else FRESH_SARAMA
-        shown = member(name, held, topics=tuple(topics), version=told, user_data=sent)
-        shown = replace(shown, client_id=name.partition("-")[0], assignment_version=0)
-        members.append(replace(shown, generation=-1 if told > 1 else None))
-    z6 = next(place for place, each in enumerate(members) if each.member_id == LEADER)
-    members[z6] = replace(members[z6], instance_id="k-z6")
-    return replace(group_of(*members, assignor="cooperative-sticky"), leader=LEADER)
+        shown = member(
+            name,
+            held,
+            topics=tuple(topics),
+            instance_id="k-z6" if name == LEADER else None,
+            client_id=name.partition("-")[0],
+            version=told,
+            user_data=sent,
+            generation=-1 if told > 1 else None,
+        )
+        members.append(shown)
+    return group_of(*members, assignor="cooperative-sticky", leader=LEADER, wrote=(0, None))
 
 
 @pytest.mark.parametrize("dated", [False, True])

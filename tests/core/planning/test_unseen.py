@@ -157,8 +157,7 @@ def java_and(data: bytes) -> ClusterSnapshot:
     """A Java leader with three partitions, and a member with three that sent these bytes."""
     y1 = member("k-y1-8b14", {"a": [3, 4, 5]}, instance_id="k-y1", user_data=data)
     a2 = member("a2-195c", {"a": [0, 1, 2]}, user_data=JAVA_BYTES)
-    written = [replace(each, assignment_version=3) for each in (y1, a2)]
-    return cluster_of(group_of(*written, assignor="sticky"), {"a": 6, "b": 2})
+    return cluster_of(group_of(y1, a2, assignor="sticky", wrote=(3, None)), {"a": 6, "b": 2})
 
 
 def test_a_member_may_be_franz_gos_under_a_java_leader() -> None:
@@ -192,8 +191,8 @@ def test_a_leader_may_meet_an_unread_topic_late() -> None:
         "k-y1", {"b": [0, 1], "a": [3, 5]}, topics=("a", "b"), user_data=FRANZ_OR_JAVA[:-1] + b"\4"
     )
     a2 = member("a2", {"a": [0, 1, 2, 4]}, user_data=encode_sticky_data((("a", (0, 1, 2)),), 4))
-    written = [replace(each, assignment_version=3) for each in (y1, a2)]
-    snapshot = cluster_of(group_of(*written, assignor="sticky"), {"a": 6, "b": 2, "f": 7})
+    group = group_of(y1, a2, assignor="sticky", wrote=(3, None))
+    snapshot = cluster_of(group, {"a": 6, "b": 2, "f": 7})
     joins = AddMembers(client_id="z3", topics=("a", "b", "f"), library="java")
     plan = plan_group(snapshot, snapshot.groups[0], [joins])
     assert plan.confidence == "outcomes"
@@ -221,7 +220,7 @@ def test_what_follows_a_sarama_leader_that_fails_is_not_known() -> None:
         member("a-1", {"t": [0, 1]}, instance_id="a", version=2, user_data=b""),
         member("b-1", {"t": [2, 3]}, version=2, user_data=b""),
     ]
-    group = replace(group_of(*members, assignor="sticky"), leader="a-1")
+    group = group_of(*members, assignor="sticky", leader="a-1")
     joins = AddMembers(client_id="n", library="kafka-python", instance_id="n")
     plan = plan_group(cluster_of(group, {"t": 4}), group, [joins], leader="sarama")
     (failure,) = plan.outcomes.failures  # of whatever id the newcomer gets
@@ -239,8 +238,8 @@ def test_a_leader_that_follows_may_not_know_what_others_read() -> None:
     c2 = member("k-c2-1", {"f": [4, 6], "h": [1, 3]}, instance_id="k-c2", version=1, user_data=b"")
     x3 = member("x3-1", {"f": [0, 1, 2]}, version=1, user_data=b"")
     c1 = member("l-c1-1", {"f": [3, 5], "h": [0, 2]}, instance_id="l-c1", version=1, user_data=b"")
-    written = [replace(each, assignment_version=1) for each in (c2, x3, c1)]
-    snapshot = cluster_of(group_of(*written, assignor="cooperative-sticky"), {"f": 7, "h": 4})
+    group = group_of(c2, x3, c1, assignor="cooperative-sticky", wrote=(1, None))
+    snapshot = cluster_of(group, {"f": 7, "h": 4})
     plan = plan_group(snapshot, snapshot.groups[0], [RemoveMember("k-c2")], leader="kafka-python")
     assert plan.confidence == "outcomes"
     came = {"x3-1": {"f": [0, 1, 2, 3, 4]}, "l-c1-1": {"f": [5, 6], "h": [0, 1, 2, 3]}}
@@ -266,8 +265,7 @@ def test_sticky_sarama_members_say_what_their_leader_wrote() -> None:
     """Java's leader writes no user data, so they join with none, and may lose any partition."""
     java = member("j-1", {"t": [0, 1, 2]}, version=3, user_data=V1)
     other = member("s-1", {"t": [3, 4, 5]}, version=2)
-    members = [replace(one, assignment_version=3) for one in (java, other)]
-    group = replace(group_of(*members, assignor="sticky"), leader="j-1")
+    group = group_of(java, other, assignor="sticky", leader="j-1", wrote=(3, None))
     roster = next_roster(cluster_of(group, {"t": 6}), group, [])
     brought = first_round(roster, "eager", "java")
 
@@ -300,13 +298,10 @@ def test_sizes_are_sure_where_all_read_the_same() -> None:
 def test_who_follows_the_leader_may_use_another_library() -> None:
     """Any of them may have led, with franz-go; who follows it may use librdkafka."""
     members = [
-        replace(
-            member(name, {"t": [n]}, rack="r", user_data=encode_sticky_data((("t", (n,)),), 7)),
-            assignment_version=0,
-        )
+        member(name, {"t": [n]}, rack="r", user_data=encode_sticky_data((("t", (n,)),), 7))
         for n, name in enumerate(("z1-1", "b3-1", "b2-1"))
     ]
-    group = group_of(*members, assignor="cooperative-sticky")
+    group = group_of(*members, assignor="cooperative-sticky", wrote=(0, None))
     plan = plan_group(cluster_of(group, {"t": 3}), group, [RemoveMember("b2-1")])
     assert set(plan.leader_clients) == {"franz-go", "librdkafka"}
 
@@ -357,8 +352,7 @@ def test_a_sticky_member_that_has_just_joined_may_be_of_another_library() -> Non
         member(y1, {"f": [0, 1, 2, 3]}, version=0, user_data=PREFIXED, instance_id="l-y1"),
         member(z2, {"f": [4, 5, 6]}, version=0, user_data=b""),
     ]
-    written = [replace(each, assignment_version=0, assignment_user_data=b"") for each in members]
-    group = replace(group_of(*written, assignor="sticky"), leader=y1)
+    group = group_of(*members, assignor="sticky", leader=y1, wrote=(0, b""))
     join = AddMembers(client_id="c3", instance_id="m-c3", library="kafka-python")
     plan = plan_group(cluster_of(group, {"f": 7}), group, [join])
     came = {y1: {"f": [0, 1, 2]}, z2: {"f": [3, 5]}, "m-c3-new-1": {"f": [4, 6]}}
@@ -440,13 +434,10 @@ def test_a_franz_go_leader_may_not_see_what_sarama_members_have(
     version: int, joins: str, expected: str
 ) -> None:
     """It takes what is owned from subscriptions with a generation; those to come may have none."""
-    own = replace(member("a", {"t": [0, 2]}, user_data=V1), assignment_version=0, generation=3)
-    other = replace(
-        member("b", {"t": [1, 3]}, version=version, user_data=NUMBER),
-        assignment_version=0,
-        generation=3 if version > 1 else None,
-    )
-    group = replace(group_of(own, other, assignor="cooperative-sticky"), leader="a")
+    own = member("a", {"t": [0, 2]}, user_data=V1, generation=3)
+    generation = 3 if version > 1 else None
+    other = member("b", {"t": [1, 3]}, version=version, user_data=NUMBER, generation=generation)
+    group = group_of(own, other, assignor="cooperative-sticky", leader="a", wrote=(0, None))
     plan = plan_group(
         cluster_of(group, {"t": 4}),
         group,
@@ -465,13 +456,16 @@ def test_a_newcomer_names_topics_as_the_others_do(named: tuple[str, ...]) -> Non
     Source: kafka-python, StickyAssignmentExecutor._are_subscriptions_identical.
     """
     held = {"f": [0, 1], "g": [0, 1, 2, 3, 4, 5, 6]}
-    leader = replace(
-        member("z-1", held, topics=named, instance_id="z", user_data=b"", version=0),
+    leader = member(
+        "z-1",
+        held,
+        topics=named,
+        instance_id="z",
         client_id="kafka-python-3.0.12",
-        assignment_version=0,
-        assignment_user_data=b"",
+        user_data=b"",
+        version=0,
     )
-    group = group_of(leader, assignor="sticky")
+    group = group_of(leader, assignor="sticky", wrote=(0, b""))
     join = AddMembers(
         client_id="a", instance_id="a", topics=("b", "f", "g"), library="kafka-python"
     )

@@ -22,13 +22,10 @@ DEALT = {"a-1": {"t": (0, 1, 2)}, "b-1": {"t": (3, 4)}}
 def static_group(*, version: int = 0, leader: str | None = "a-1", back: bool = False) -> Group:
     """`a`, static, and `b`, which is not."""
     a, b = (
-        replace(
-            member(f"{name}-1", held, instance_id=instance, version=version),
-            assignment_version=version,
-        )
+        member(f"{name}-1", held, instance_id=instance, version=version)
         for name, held, instance in (("a", {"t": [0, 1]}, "a"), ("b", {"t": [2]}, None))
     )
-    return replace(group_of(a, b), leader=leader, leader_is_back=back)
+    return replace(group_of(a, b, leader=leader, wrote=(version, None)), leader_is_back=back)
 
 
 def grown(group: Group, library: str, changes: Sequence[Change] = (GROWS,)) -> Plan:
@@ -117,12 +114,8 @@ def test_a_deploy_after_it() -> None:
 def test_where_the_log_is_looked_at(instance: str | None, grows: bool, looked_at: bool) -> None:
     """It tells whether the leader came back. Both members can only be kafka-python's."""
     members = [
-        replace(
-            member(name, held, topics="ut", instance_id=instance, version=1, user_data=b""),
-            assignment_version=1,
-            assignment_user_data=b"",
-        )
+        member(name, held, topics="ut", instance_id=instance, version=1, user_data=b"")
         for name, held in (("a-1", {"t": [0]}), ("b-1", {"t": [1]}))
     ]
-    group = group_of(*members, assignor="cooperative-sticky")
+    group = group_of(*members, assignor="cooperative-sticky", wrote=(1, b""))
     assert leader_matters(Evidence(group), grows=grows) is looked_at

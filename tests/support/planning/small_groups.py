@@ -1,6 +1,7 @@
 """Small groups for the planning tests, in one line each."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -36,6 +37,7 @@ def member(
     rack: str | None = None,
     user_data: bytes | None = None,
     version: int | None = 3,
+    generation: int | None = None,
 ) -> Member:
     """A member that holds these partitions and subscribes to their topics, or to `topics`."""
     assignment = {topic: tuple(numbers) for topic, numbers in held.items()}
@@ -51,6 +53,7 @@ def member(
         rack=rack,
         subscription_version=version if protocol == "classic" else None,
         user_data=user_data,
+        generation=generation,
     )
 
 
@@ -61,8 +64,19 @@ def group_of(
     state: str = "Stable",
     offsets: Mapping[str, Mapping[int, int]] | None = None,
     name: str = "g",
+    leader: str | None = None,
+    wrote: tuple[int, bytes | None] | None = None,
 ) -> Group:
-    """A group of these members."""
+    """A group of these members.
+
+    Args:
+        wrote: version and user data of their assignments, as their leader wrote them.
+    """
+    if wrote is not None:
+        version, data = wrote
+        members = tuple(
+            replace(one, assignment_version=version, assignment_user_data=data) for one in members
+        )
     return Group(
         name,
         kind,
@@ -70,6 +84,7 @@ def group_of(
         "consumer",
         assignor,
         members=members,
+        leader=leader,
         group_epoch=5 if kind == "consumer" else None,
         offsets={
             topic: {p: CommittedOffset(offset) for p, offset in commits.items()}
