@@ -12,8 +12,8 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.capture_writer import captured_row
 from tests.support.lag.made_history import START_MS, STEP_MS, write_rows
-from tests.support.lag.odd_history import NOTHING
 from tests.support.pages.browser import PROGRAM, SCREEN, Browser
 
 HOSTILE = (
@@ -50,23 +50,20 @@ ROWS = """[...[...document.querySelectorAll('main table')].at(-1).querySelectorA
 def rows() -> list[dict[str, Any]]:
     """A group, a topic and a member of each name; every second client is called nothing."""
     return [
-        NOTHING
-        | {
-            "captured_at_ms": START_MS + step * STEP_MS,
-            "cluster": HOSTILE[0],
-            "group": name,
-            "group_type": "classic",
-            "group_state": "Stable",
-            "topic": name,
-            "partition": partition,
-            "commits_known": True,
-            "committed_offset": 1_000 + place,
-            "log_start_offset": 0,
-            "log_end_offset": 12_345 * (place + 1) + step * 100,
-            "member_id": name,
-            "client_id": name if partition else "",
-            "host": name,
-        }
+        captured_row(
+            START_MS + step * STEP_MS,
+            cluster=HOSTILE[0],
+            group=name,
+            group_state="Stable",
+            topic=name,
+            partition=partition,
+            committed_offset=1_000 + place,
+            log_start_offset=0,
+            log_end_offset=12_345 * (place + 1) + step * 100,
+            member_id=name,
+            client_id=name if partition else "",
+            host=name,
+        )
         for step in range(CAPTURES)
         for place, name in enumerate(HOSTILE)
         for partition in range(2)

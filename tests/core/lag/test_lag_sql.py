@@ -13,7 +13,7 @@ from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.questions import Questions
 from kgroups.core.lag.report import NO_PEAKS, lagged_of
 from kgroups.core.lag.window.window_figures import FACTS
-from tests.support.lag.capture_writer import table_of
+from tests.support.lag.capture_writer import captured_row, table_of
 from tests.support.lag.engines import ENGINES, engine_of
 from tests.support.lag.lag_cases import LAG_CASES
 from tests.support.lag.made_fleet import fleet
@@ -38,20 +38,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         yield opened
 
 
-def row(topic: str, **facts: Any) -> dict[str, Any]:
-    """A row of a capture; what is not given is null."""
-    given = {
-        "captured_at_ms": 1,
-        "cluster": "c",
-        "group": "g",
-        "group_type": "classic",
-        "topic": topic,
-        "partition": 0,
-        "commits_known": True,
-    }
-    return given | facts
-
-
 def lagged(questions: Questions, rows: list[dict[str, Any]]) -> Frame:
     """Rows with lag."""
     return lagged_of(questions, questions.engine.rows(table_of("rows", rows)), FACTS)
@@ -68,7 +54,9 @@ def test_lag_follows_the_case_table(engine: Engine, uncommitted: Any, isolation:
         and case.facts.get("isolation", "read_uncommitted") == isolation
     }
     rows = [
-        row(case.id, **{COLUMN_OF[k]: v for k, v in case.facts.items() if k in COLUMN_OF})
+        captured_row(
+            topic=case.id, **{COLUMN_OF[k]: v for k, v in case.facts.items() if k in COLUMN_OF}
+        )
         for case in cases.values()
     ]
     query = LagQuery(uncommitted=uncommitted, isolation=isolation)
@@ -89,11 +77,11 @@ def lag_rows() -> list[dict[str, Any]]:
     other = {"member_id": "m2", "client_id": "c2", "host": "/h1"}
     log = {"log_start_offset": 10, "log_end_offset": 100}
     return [
-        row("t", partition=0, committed_offset=40, **log, **member),
-        row("t", partition=1, committed_offset=4, **log, **other),
-        row("t", partition=2, **log, **other),
-        row("u", partition=0, committed_offset=100, **log),
-        row("t", group="h", partition=0, **log),
+        captured_row(partition=0, committed_offset=40, **log, **member),
+        captured_row(partition=1, committed_offset=4, **log, **other),
+        captured_row(partition=2, **log, **other),
+        captured_row(topic="u", committed_offset=100, **log),
+        captured_row(group="h", **log),
     ]
 
 

@@ -10,6 +10,21 @@ from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.stores.places import Place
 
 Row = Mapping[str, Any]
+NOTHING = dict.fromkeys(arrow_schema("rows").names)
+
+
+def captured_row(at_ms: int = 1, **facts: Any) -> dict[str, Any]:
+    """A capture's row of partition t-0 and group g, unless told; what is not given is null."""
+    usual = {
+        "captured_at_ms": at_ms,
+        "cluster": "c",
+        "group": "g",
+        "group_type": "classic",
+        "topic": "t",
+        "partition": 0,
+        "commits_known": True,
+    }
+    return NOTHING | usual | facts
 
 
 def table_of(name: str, rows: Iterable[Row]) -> pa.Table:

@@ -3,9 +3,8 @@
 import random
 from typing import Any
 
-from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.stores.places import Place
-from tests.support.lag.capture_writer import write_finished
+from tests.support.lag.capture_writer import captured_row, write_finished
 
 START_MS = 1_760_000_000_000
 STEP_MS = 30_000
@@ -45,6 +44,9 @@ def _series(rng: random.Random, shape: str, partition: int, count: int) -> list[
     start, end, committed = 0, rng.randrange(1_000, 5_000), None
     committed = 0 if shape in ("catches up", "expires") else end - 10
     rows: list[dict[str, Any]] = []
+    owner = {"member_id": f"m{partition}", "client_id": "c", "host": "/h"}
+    if shape == "stopped":
+        owner = {}
     for i in range(count):
         at_ms = START_MS + i * STEP_MS
         if shape == "clock jumps" and count // 3 < i < count // 2:
@@ -63,23 +65,18 @@ def _series(rng: random.Random, shape: str, partition: int, count: int) -> list[
             continue
         commit = None if shape == "never commits" else committed
         rows.append(
-            dict.fromkeys(arrow_schema("rows").names)
-            | {
-                "captured_at_ms": at_ms,
-                "cluster": "c1",
-                "group": shape,
-                "group_type": "classic",
-                "topic": "t1" if partition else "t2",
-                "partition": partition,
-                "commits_known": True,
-                "committed_offset": commit,
-                "log_start_offset": None if gone else start,
-                "log_end_offset": None if gone else end,
-                "error": "UNKNOWN_TOPIC_OR_PARTITION" if gone else None,
-                "member_id": None if shape == "stopped" else f"m{partition}",
-                "client_id": None if shape == "stopped" else "c",
-                "host": None if shape == "stopped" else "/h",
-            }
+            captured_row(
+                at_ms,
+                cluster="c1",
+                group=shape,
+                topic="t1" if partition else "t2",
+                partition=partition,
+                committed_offset=commit,
+                log_start_offset=None if gone else start,
+                log_end_offset=None if gone else end,
+                error="UNKNOWN_TOPIC_OR_PARTITION" if gone else None,
+                **owner,
+            )
         )
     return rows
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from kgroups.core.lag.captures.delta_table import append, dated
 from kgroups.core.lag.captures.table_columns import arrow_schema
-from tests.support.lag.capture_writer import table_of, write_finished
+from tests.support.lag.capture_writer import NOTHING, table_of, write_finished
 
 START_MS = 1_760_000_000_000
 MINUTE_MS = 60_000
 TOPICS = ("orders", "audit")
-NOTHING, NOBODY = (dict.fromkeys(arrow_schema(name).names) for name in ("rows", "members"))
+NOBODY = dict.fromkeys(arrow_schema("members").names)
 Row = dict[str, Any]
 
 

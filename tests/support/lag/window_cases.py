@@ -6,6 +6,8 @@ are a minute apart unless a case says otherwise; None is what a capture did not 
 
 from typing import Any, NamedTuple
 
+from tests.support.lag.capture_writer import captured_row
+
 MINUTE_MS = 60_000
 NOBODY = ""
 
@@ -199,20 +201,15 @@ def rows_of(case: WindowCase, start_ms: int) -> list[dict[str, Any]]:
     """The case as rows of captures, of a group of its name."""
     last = max(point.minute for point in case.points)
     return [
-        {
-            "captured_at_ms": start_ms + round(point.minute * MINUTE_MS),
-            "cluster": "c1",
-            "group": case.id,
-            "group_type": "classic",
-            "group_state": case.state,
-            "topic": "t",
-            "partition": 0,
-            "commits_known": True,
-            "committed_offset": point.committed,
-            "log_start_offset": point.start,
-            "log_end_offset": point.end,
-            "member_id": case.owner or None,
-            "error": case.error if point.minute == last else None,
-        }
+        captured_row(
+            start_ms + round(point.minute * MINUTE_MS),
+            group=case.id,
+            group_state=case.state,
+            committed_offset=point.committed,
+            log_start_offset=point.start,
+            log_end_offset=point.end,
+            member_id=case.owner or None,
+            error=case.error if point.minute == last else None,
+        )
         for point in case.points
     ]

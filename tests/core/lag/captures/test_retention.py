@@ -34,36 +34,25 @@ from kgroups.core.lag.captures.roll_up import day_of, rolled_up
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.lag.lag_query import KEYS
-from tests.support.lag.capture_writer import write_finished
+from tests.support.lag.capture_writer import captured_row, write_finished
 from tests.support.lag.made_fleet import fleet
-from tests.support.lag.odd_history import NOTHING, Capture, odd_captures
+from tests.support.lag.odd_history import Capture, odd_captures
 
 DAY_MS = 24 * HOUR_MS
 MINUTE_MS = 60_000
 TIMEOUT_S = 120
 
 
-def row(at_ms: int, *, cluster: str = "c", group: str = "g", **facts: Any) -> dict[str, Any]:
+def at_40(at_ms: int, **facts: Any) -> dict[str, Any]:
     """A row of a capture: a commit at 40 of 100 records."""
-    known = {
-        "captured_at_ms": at_ms,
-        "cluster": cluster,
-        "group": group,
-        "group_type": "classic",
-        "topic": "t",
-        "partition": 0,
-        "commits_known": True,
-        "committed_offset": 40,
-        "log_start_offset": 0,
-        "log_end_offset": 100,
-    }
-    return NOTHING | known | facts
+    known = {"committed_offset": 40, "log_start_offset": 0, "log_end_offset": 100}
+    return captured_row(at_ms, **known | facts)
 
 
 def write(folder: Path, *times_ms: int, cluster: str = "c") -> None:
     """Captures of one row each."""
     for at_ms in times_ms:
-        write_finished(folder, cluster, [row(at_ms, cluster=cluster)], [at_ms])
+        write_finished(folder, cluster, [at_40(at_ms, cluster=cluster)], [at_ms])
 
 
 def seen(window: Window) -> tuple[list[int], list[tuple[int, int]]]:
@@ -98,7 +87,7 @@ def test_hours_of_an_older_release_get_the_columns_of_today(tmp_path: Path) -> N
     names = ["lag_told", "next_record_at_ms"]
     old = hours_schema().append(DATE).empty_table().drop_columns(names)
     append(tmp_path, HOURS, old, partitions=PARTITIONS)
-    write_finished(tmp_path, "c", [row(1, committed_offset=2, lag_told=4)], [1])
+    write_finished(tmp_path, "c", [at_40(1, committed_offset=2, lag_told=4)], [1])
     list(roll_up(tmp_path, before_ms=DAY_MS))
     (series,) = series_in(tmp_path)
     assert (series["lag_told"], series["next_record_at_ms"]) == (4, None)
@@ -140,7 +129,7 @@ def test_what_moved_within_an_hour() -> None:
     ends = [100, None, 140, 30, 50]
     commits = [-1, 90, 90, None, 20]
     rows = [
-        row(place, log_end_offset=end, committed_offset=commit, last_stable_offset=7 + place)
+        at_40(place, log_end_offset=end, committed_offset=commit, last_stable_offset=7 + place)
         for place, (end, commit) in enumerate(zip(ends, commits, strict=True))
     ]
     times = pa.table({"captured_at_ms": range(5), "cluster": ["c"] * 5, "unstable_rows": [0] * 5})
@@ -320,7 +309,7 @@ def test_what_comes_late_is_left_out_and_told(tmp_path: Path) -> None:
 def test_captures_of_the_same_time_and_of_a_collector_that_died(tmp_path: Path) -> None:
     """A row counts once; rows without a capture not at all."""
     write(tmp_path, 5, 5)
-    append(tmp_path, "rows", dated(pa.Table.from_pylist([row(6)], schema=arrow_schema("rows"))))
+    append(tmp_path, "rows", dated(pa.Table.from_pylist([at_40(6)], schema=arrow_schema("rows"))))
     list(roll_up(tmp_path, before_ms=DAY_MS))
     (series,) = series_in(tmp_path)
     assert (series["captures"], series["captured_at_ms"], series["lag_sum"]) == (1, 5, 60)

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from kgroups.cli.commands.lag.lag_options import conditions_on_rows
-from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.window.window_report import lag_report_over
-from tests.support.lag.capture_writer import write_finished
+from tests.support.lag.capture_writer import captured_row, write_finished
 
 pytestmark = pytest.mark.spark
 
@@ -23,22 +22,14 @@ Row = dict[str, Any]
 
 def at(minute: float, committed: int | None, end: int, start: int = 0, **more: Any) -> Row:
     """A partition of one group that somebody reads, so many minutes after the day began."""
-    return (
-        dict.fromkeys(arrow_schema("rows").names)
-        | {
-            "captured_at_ms": START_MS + round(minute * MINUTE_MS),
-            "group": "g",
-            "group_type": "classic",
-            "group_state": "Stable",
-            "topic": "t",
-            "partition": 0,
-            "commits_known": True,
-            "committed_offset": committed,
-            "log_start_offset": start,
-            "log_end_offset": end,
-            "member_id": "m",
-        }
-        | more
+    return captured_row(
+        START_MS + round(minute * MINUTE_MS),
+        group_state="Stable",
+        committed_offset=committed,
+        log_start_offset=start,
+        log_end_offset=end,
+        member_id="m",
+        **more,
     )
 
 
