@@ -1,5 +1,7 @@
 """A log that refuses records: the change is taken back and the client told otherwise."""
 
+from dataclasses import replace
+
 import pytest
 
 from kgroups.core.coordinator.admin_messages import DeleteGroupsRequest
@@ -7,6 +9,7 @@ from kgroups.core.coordinator.append_errors import append_error
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Write
+from kgroups.core.coordinator.kip848.messages import ConsumerGroupHeartbeatRequest
 from kgroups.core.coordinator.offsets.messages import OffsetDeleteRequest, OffsetDeleteTopic
 from kgroups.core.errors import UsageError
 from kgroups.core.protocol.errors import ErrorCode
@@ -162,6 +165,32 @@ def test_a_refused_replacement_brings_the_old_member_back() -> None:
         (old.member_id, 10_000)
     ]
     assert group.leader == old.member_id
+    harness.assert_replica_is_equal()
+
+
+def test_a_refused_heartbeat_leaves_the_group_as_it_was() -> None:
+    """The member is told, and everything the batch did is undone."""
+    harness = Harness(CoordinatorConfig(consumer_assignment_interval_ms=0))
+    joins = [
+        ConsumerGroupHeartbeatRequest(
+            version=1,
+            group_id="g",
+            member_id=name,
+            member_epoch=0,
+            rebalance_timeout_ms=5_000,
+            subscribed_topic_names=("t",),
+            subscribed_topic_regex="u.*",
+            topic_partitions=(),
+        )
+        for name in "ab"
+    ]
+    epochs = [harness.ask(one).member_epoch for one in joins]
+    before = harness.coordinator.snapshot()
+    harness.refusal = REPLICAS
+    beat = replace(joins[0], member_epoch=epochs[0], subscribed_topic_names=("u",))
+    assert harness.ask(beat).error_code is NOT_AVAILABLE
+    assert harness.coordinator.snapshot() == before
+    assert harness.ask(beat).error_code is ErrorCode.NONE
     harness.assert_replica_is_equal()
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
-from kgroups.core.coordinator.effects import Event, Reply, Write
+from kgroups.core.coordinator.effects import Effect, Event, Reply, Write
 from kgroups.core.coordinator.log import record_codec
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.releases import V4_4_0, Release
@@ -121,8 +121,7 @@ class Adapter:
     def _collect(self, current: str, response: Any) -> Json:
         completed: list[Json] = []
         written: list[Json] = []
-        effects, self._written = [*self._written, *self.coordinator.take()], []
-        for effect in effects:
+        for effect in self._effects():
             if isinstance(effect, Reply):
                 token = str(effect.token)
                 answer = write_json(self.asked.pop(token), effect.response)
@@ -145,6 +144,10 @@ class Adapter:
         if changed:
             out["states"] = changed
         return out
+
+    def _effects(self) -> list[Effect]:
+        written, self._written = self._written, []
+        return [*written, *self.coordinator.take()]
 
     def _changed_states(self) -> Json:
         groups = self.coordinator.group_states().items()
