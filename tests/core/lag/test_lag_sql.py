@@ -73,9 +73,9 @@ def test_cases_cover_the_policies() -> None:
 
 def lag_rows() -> list[dict[str, Any]]:
     """Two groups, three members, a null lag, a lost record, a partition without an owner."""
-    member = {"member_id": "m1", "client_id": "c1", "host": "/h1"}
-    other = {"member_id": "m2", "client_id": "c2", "host": "/h1"}
-    log = {"log_start_offset": 10, "log_end_offset": 100}
+    member: dict[str, Any] = {"member_id": "m1", "client_id": "c1", "host": "/h1"}
+    other: dict[str, Any] = {"member_id": "m2", "client_id": "c2", "host": "/h1"}
+    log: dict[str, Any] = {"log_start_offset": 10, "log_end_offset": 100}
     return [
         captured_row(partition=0, committed_offset=40, **log, **member),
         captured_row(partition=1, committed_offset=4, **log, **other),
