@@ -1,5 +1,7 @@
 """Open transactions on a real broker: of producers that do nothing, and of nobody that is known."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
@@ -10,6 +12,7 @@ from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.hung_transactions import (
     STRANGER,
+    end_hung_offsets,
     hang,
     hang_offsets,
     left_open,
@@ -21,15 +24,17 @@ pytestmark = pytest.mark.kafka
 
 TOPIC = "open-transactions"
 GROUP = "open-transactions-app"
+OF_OFFSETS = STRANGER + 1
 AGE_S = 7_200
 
 
 @pytest.fixture(scope="module")
-def address(kafka: KafkaCluster) -> str:
+def address(kafka: KafkaCluster) -> Iterator[str]:
     """The broker, with ten records in each of three partitions."""
     create_topics(kafka.bootstrap, {TOPIC: 3})
     produce(kafka.bootstrap, {(TOPIC, number): 10 for number in range(3)})
-    return kafka.bootstrap
+    yield kafka.bootstrap
+    end_hung_offsets(kafka.bootstrap, GROUP, OF_OFFSETS)
 
 
 def test_of_producers_that_do_nothing_and_of_strangers(address: str) -> None:
@@ -40,7 +45,7 @@ def test_of_producers_that_do_nothing_and_of_strangers(address: str) -> None:
     waiting = left_open(address, "stays-open", {(TOPIC, 0): 3}, offsets=(GROUP, {(TOPIC, 0): 10}))
     with unverified(address, 1):
         hang(address, (TOPIC, 1), STRANGER, records=5, age_s=AGE_S)
-        hang_offsets(address, GROUP, {(TOPIC, 1): 10, (TOPIC, 2): 10}, STRANGER + 1)
+        hang_offsets(address, GROUP, {(TOPIC, 1): 10, (TOPIC, 2): 10}, OF_OFFSETS)
     with ClusterAdmin(ClientSettings(address), timeout_ms=30_000) as admin:
         (group,) = admin.snapshot([GROUP]).groups
         place = (OFFSETS_TOPIC, group.offsets_partition or 0)
@@ -51,7 +56,7 @@ def test_of_producers_that_do_nothing_and_of_strangers(address: str) -> None:
         missing = open_transactions(admin, [("no-such-topic", 0)])
     assert (found.failures, found.unlisted) == ({}, {})
     by_producer = {each.producer_id: each for each in found.open}
-    hung, of_offsets = by_producer.pop(STRANGER), by_producer.pop(STRANGER + 1)
+    hung, of_offsets = by_producer.pop(STRANGER), by_producer.pop(OF_OFFSETS)
     (known,) = by_producer.values()
     assert (known.transactional_id, known.state, known.timeout_ms) == (
         "stays-open",

@@ -6,7 +6,7 @@ import pty
 import re
 import struct
 import termios
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fcntl import ioctl
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.child import Child, read_until
 from tests.support.kafka.hung_transactions import (
     STRANGER,
+    end_hung_offsets,
     hang,
     hang_offsets,
     left_open,
@@ -38,7 +39,7 @@ HUNG, OF_OFFSETS, YOUNG, KEEPS_WAITING = range(STRANGER + 100, STRANGER + 104)
 
 
 @pytest.fixture(scope="module")
-def address(kafka: KafkaCluster) -> str:
+def address(kafka: KafkaCluster) -> Iterator[str]:
     """Transactions that hang, behind two records of each partition, and a record behind them."""
     address = kafka.bootstrap
     create_topics(address, {TOPIC: 3, YOUNG_TOPIC: 2})
@@ -52,7 +53,9 @@ def address(kafka: KafkaCluster) -> str:
         hang_offsets(address, GROUP, {(TOPIC, 0): 5}, OF_OFFSETS)
         hang_offsets(address, WAITING, {(TOPIC, 2): 2}, KEEPS_WAITING)
     produce(address, dict.fromkeys(places, 1))
-    return address
+    yield address
+    end_hung_offsets(address, GROUP, OF_OFFSETS)
+    end_hung_offsets(address, WAITING, KEEPS_WAITING)
 
 
 def said(

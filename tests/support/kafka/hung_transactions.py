@@ -27,6 +27,7 @@ from kio.schema.types import GroupId, ProducerId, TopicName, TransactionalId
 from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 
 from kgroups.core.protocol.batches import TRANSACTIONAL, build_batch
+from tests.support.cli.runner import run
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import admin_of, configure
@@ -147,6 +148,16 @@ def hang_offsets(
         return all(int(row.error_code) == 0 for each in answer.topics for row in each.partitions)
 
     wait_until(taken, "the coordinator takes the commits")
+
+
+def end_hung_offsets(address: str, group: str, producer_id: int) -> None:
+    """End such a transaction if it is still open, as its partition holds commits of other groups.
+
+    Those come after it, and whoever reads what is committed does not see them.
+    """
+    words = ("abort", group, "--producer-id", str(producer_id), "--yes", "--force")
+    outcome = run("transactions", *words, "-b", address, "--timeout", "60s")
+    assert outcome.exit_code in (0, 5), outcome  # 5: there is none
 
 
 def _transactional_batch(producer_id: int, records: int, written_ms: int) -> bytes:
