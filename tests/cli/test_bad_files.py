@@ -19,7 +19,7 @@ from tests.support.endings.world import random_for
 from tests.support.kafka.workload import commit_offsets
 
 MAX_PEAK_BYTES = 400_000_000
-MAX_CPU_S = 30.0  # of the slowest machine; what goes through a file without bounds takes minutes
+MAX_CPU_S = 30.0
 
 
 class Kind(NamedTuple):

@@ -38,6 +38,7 @@ class HeldKind(NamedTuple):
         order: of things.
         assignor: of a group that does not tell it.
         facts: of a group, for its item.
+        assumed: what is assumed of a group whose configurations are not known.
     """
 
     schema: str
@@ -47,6 +48,7 @@ class HeldKind(NamedTuple):
     assignor: str
     plan: Callable[[ClusterSnapshot, Group, Sequence[Change | Deploy]], HoldersPlan]
     facts: Callable[[Group], Item]
+    assumed: str | None = None
 
 
 def _seconds(group: Group, name: str) -> float | None:
@@ -79,6 +81,7 @@ KINDS: Final[Mapping[str, HeldKind]] = {
             "assignment_interval_seconds": _seconds(group, "streams.assignment.interval.ms"),
             "initial_delay_seconds": _seconds(group, "streams.initial.rebalance.delay.ms"),
         },
+        "no standby tasks are assumed",
     ),
 }
 """Those types by their names."""
@@ -131,10 +134,10 @@ def _notes(
     kind: HeldKind, snapshot: ClusterSnapshot, group: Group, plan: HoldersPlan
 ) -> Iterator[Note]:
     """What was assumed, and when the coordinator assigns."""
-    name, facts, texts = plan.group, kind.facts(group), list(plan.notes)
-    if "standby_replicas" in facts and not group.settings:
-        texts.append("its configurations are not known; no standby tasks are assumed")
-    if interval := facts["assignment_interval_seconds"]:
+    name, texts = plan.group, list(plan.notes)
+    if kind.assumed and not group.settings:
+        texts.append(f"its configurations are not known; {kind.assumed}")
+    if interval := kind.facts(group)["assignment_interval_seconds"]:
         texts.append(f"the coordinator assigns at most every {interval:g} s")
     yield from (Note("OF_A_PLAN", f"`{name}`: {text}", name) for text in texts)
     if (why := why_not_ready(group, snapshot.topics)) is not None:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest, FoundCoordinator
-from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import (
     Callback,
@@ -23,6 +22,7 @@ from kgroups.core.coordinator.client.effects import (
     TopicPartition,
 )
 from kgroups.core.coordinator.client.ports import Positions
+from kgroups.core.coordinator.client.reactions import Api
 from kgroups.core.coordinator.client.requests import commit_request
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers

@@ -8,11 +8,12 @@ members. Source: `ConsumerCoordinator` with `SubscriptionState.assignFromUser`.
 from typing import Any, Final
 
 from kgroups.core.coordinator.classic.messages import NO_GENERATION, UNKNOWN_MEMBER_ID
-from kgroups.core.coordinator.client.classic.states import AGAIN, Api, Reaction, reaction_to
+from kgroups.core.coordinator.client.classic.states import reaction_to
 from kgroups.core.coordinator.client.client_half import BACKOFF, ClientHalf, Wanted
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import Assign, Close, Command, CommitOffsets
 from kgroups.core.coordinator.client.ports import Positions, no_positions
+from kgroups.core.coordinator.client.reactions import AGAIN, Api, Reaction
 from kgroups.core.coordinator.client.requests import commit_error, find_request
 from kgroups.core.coordinator.timers import Timers
 

@@ -7,8 +7,8 @@ until an answer names them; errors that pass are answered by asking again after 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from kgroups.core.coordinator.client.classic.states import Reaction
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.client.reactions import Reaction
 from kgroups.core.coordinator.offsets.messages import (
     OffsetFetchGroup,
     OffsetFetchRequest,

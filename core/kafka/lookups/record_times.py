@@ -71,7 +71,10 @@ def next_record_times(
 
     with _reader(admin) as own:
         answers = read_each(
-            *(own, topics, waiting, read),
+            own,
+            topics,
+            waiting,
+            read,
             isolation=isolation,
             until=until,
             start=lambda offsets: offsets[0],
@@ -108,9 +111,7 @@ def record_moments(
 
     with _reader(admin) as own:
         answers = read_each(
-            *(own, topics, stands, read),
-            isolation="read_uncommitted",
-            start=_first_offset,
+            own, topics, stands, read, isolation="read_uncommitted", start=_first_offset
         )
     return {
         at: Moment(error=answer) if isinstance(answer, str) else answer

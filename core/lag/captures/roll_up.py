@@ -175,6 +175,7 @@ def codes(rows: pa.Table, names: Sequence[str]) -> Longs:
 
 
 def longs(rows: pa.Table, name: str) -> Known:
+    """A column of whole numbers; 0 where it is null."""
     column = rows[name].combine_chunks()
     values = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
     return Known(values, pc.is_valid(column).to_numpy(zero_copy_only=False))

@@ -99,8 +99,9 @@ def _epoch_row(call: Call, name: str, asked: Message) -> Struct:
     code, partition = _led(call, name, asked.partition, asked.current_leader_epoch)
     row = Struct(partition=asked.partition, error_code=code)
     if partition is not None:
-        epochs = asked.leader_epoch, partition.leader_epoch
-        row.leader_epoch, row.end_offset = partition.log.end_of_epoch(*epochs)
+        row.leader_epoch, row.end_offset = partition.log.end_of_epoch(
+            asked.leader_epoch, partition.leader_epoch
+        )
     return row
 
 

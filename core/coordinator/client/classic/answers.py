@@ -16,20 +16,18 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.client.classic.join import send_sync
 from kgroups.core.coordinator.client.classic.member import SESSION_OVER, ClientMember
 from kgroups.core.coordinator.client.classic.states import (
-    AGAIN,
     BEAT,
     COMMIT,
     FIND,
     PROCEED,
-    Api,
     ClientAsk,
-    Reaction,
     reaction_to,
 )
 from kgroups.core.coordinator.client.classic.steps import commit_again
 from kgroups.core.coordinator.client.client_half import BACKOFF, BEAT_DUE
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import PortError
+from kgroups.core.coordinator.client.reactions import AGAIN, Api, Reaction
 from kgroups.core.coordinator.client.requests import commit_error
 from kgroups.core.protocol.errors import ErrorCode
 

@@ -34,7 +34,6 @@ from kgroups.core.coordinator.client.classic.states import (
     NEEDS_COORDINATOR,
     STABLE,
     UNJOINED,
-    Api,
     ClientAct,
     ClientAsk,
 )
@@ -57,6 +56,7 @@ from kgroups.core.coordinator.client.effects import (
     Unsubscribe,
     UpdateTopics,
 )
+from kgroups.core.coordinator.client.reactions import Api
 from kgroups.core.coordinator.offsets.messages import OffsetCommitResponse
 from kgroups.core.coordinator.topology import (
     MATCHED,

@@ -13,9 +13,9 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupRequest,
 )
 from kgroups.core.coordinator.client.classic.member import ClientMember
-from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import Joining, PortError
+from kgroups.core.coordinator.client.reactions import Api
 from kgroups.core.coordinator.client.requests import find_request
 from kgroups.core.errors import counted
 

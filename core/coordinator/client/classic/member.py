@@ -10,7 +10,6 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
     CLIENT_OUTCOMES,
-    Api,
     ClientAct,
     ClientAsk,
     ClientState,
@@ -32,6 +31,7 @@ from kgroups.core.coordinator.client.effects import (
     TopicPartition,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
+from kgroups.core.coordinator.client.reactions import Api
 from kgroups.core.coordinator.topology import TopicInfo
 from kgroups.core.protocol.errors import ErrorCode
 

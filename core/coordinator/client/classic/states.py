@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
+from kgroups.core.coordinator.client.reactions import Api, Reaction
 from kgroups.core.protocol.errors import ErrorCode
 
 
@@ -158,36 +159,10 @@ AGENDAS: Mapping[ClientState, tuple[tuple[Step, ...], ClientAsk]] = {
 }
 
 
-class Api(StrEnum):
-    """Requests that a member sends."""
-
-    FIND = "FindCoordinator"
-    JOIN = "JoinGroup"
-    SYNC = "SyncGroup"
-    HEARTBEAT = "Heartbeat"
-    COMMIT = "OffsetCommit"
-    LEAVE = "LeaveGroup"
-
-
 FIND, BEAT, COMMIT = Api.FIND, Api.HEARTBEAT, Api.COMMIT
 
 
-class Reaction(Enum):
-    """The reactions of a member to an answer's error."""
-
-    PROCEED = "go on"
-    RETRY = "ask again after the back-off"
-    FIND = "find the coordinator again"
-    REJOIN = "join again"
-    FORGET_GENERATION = "lose the partitions, join again under the same id"
-    FORGET_MEMBER = "lose the partitions, join again as a new member"
-    TAKE_ID = "join again with the id handed out"
-    GIVE_UP = "leave it undone and go on"
-    FATAL = "fail"
-
-
 PROCEED = Reaction.PROCEED
-AGAIN = frozenset({Reaction.RETRY, Reaction.FIND})
 LOADING = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 ABSENT, MOVED = ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR
 OLD, UNKNOWN = ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID

@@ -16,7 +16,6 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.client.classic.member import ClientMember
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
-    Api,
     ClientAsk,
     ClientState,
     Step,
@@ -27,6 +26,7 @@ from kgroups.core.coordinator.client.effects import (
     ClientEventKind,
     TopicPartition,
 )
+from kgroups.core.coordinator.client.reactions import Api
 
 LEAVE_VERSION = 5
 

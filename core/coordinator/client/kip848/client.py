@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.append_errors import NO_ERROR
-from kgroups.core.coordinator.client.classic.states import Api, Reaction
 from kgroups.core.coordinator.client.client_half import BACKOFF, BEAT_DUE, POLL_OVER
 from kgroups.core.coordinator.client.effects import (
     CallbackDone,
@@ -38,6 +37,7 @@ from kgroups.core.coordinator.client.kip848.member import (
     MemberState,
 )
 from kgroups.core.coordinator.client.kip848.steps import Kip848ClientSteps
+from kgroups.core.coordinator.client.reactions import Api, Reaction
 from kgroups.core.coordinator.client.requests import commit_error, find_request
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,

@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from kgroups.core.coordinator.client.classic.states import Reaction
 from kgroups.core.coordinator.client.client_half import ClientHalf
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import ClientEventKind, TopicPartition
 from kgroups.core.coordinator.client.ports import Positions, no_positions
+from kgroups.core.coordinator.client.reactions import Reaction
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,

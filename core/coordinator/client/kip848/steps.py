@@ -8,7 +8,6 @@ epoch of the moment; a rebalance does not refuse it. Source: `AbstractMembership
 from collections.abc import Iterable
 from typing import Any
 
-from kgroups.core.coordinator.client.classic.states import AGAIN, Api, Reaction
 from kgroups.core.coordinator.client.client_half import NO_MEMBER, POLL_OVER, Wanted
 from kgroups.core.coordinator.client.effects import (
     CallbackKind,
@@ -25,6 +24,7 @@ from kgroups.core.coordinator.client.kip848.member import (
     Kip848ClientMember,
     MemberState,
 )
+from kgroups.core.coordinator.client.reactions import AGAIN, Api, Reaction
 from kgroups.core.coordinator.client.requests import commit_error
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.protocol.errors import ErrorCode

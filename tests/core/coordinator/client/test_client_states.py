@@ -10,13 +10,12 @@ from kgroups.core.coordinator.client.classic.states import (
     CLIENT_OUTCOMES,
     NEEDS_COORDINATOR,
     REACTIONS,
-    Api,
     ClientAct,
     ClientAsk,
     ClientState,
-    Reaction,
     reaction_to,
 )
+from kgroups.core.coordinator.client.reactions import Api, Reaction
 from kgroups.core.protocol.errors import ErrorCode
 
 GOING = {ClientAct.GO, ClientAct.FORGET_AND_GO}

@@ -89,7 +89,7 @@ def test_the_broker_is_gone_for_good(cluster: Sandbox, tmp_path: Path) -> None:
     """What was written is done, what was sent is unknown, the rest failed: exit code 3; resume
     settles it.
     """
-    with second_batch(cluster, tmp_path, "--timeout", "20s") as process:  # a batch takes 1 to 5
+    with second_batch(cluster, tmp_path, "--timeout", "20s") as process:
         cluster.stop_broker(1)
         stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 3, stderr
