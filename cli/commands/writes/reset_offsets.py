@@ -50,7 +50,14 @@ from kgroups.cli.commands.writes.record_skips import (
 from kgroups.cli.commands.writes.reset_request import Request, request_of
 from kgroups.cli.commands.writes.share_effects import with_effects
 from kgroups.cli.commands.writes.vigil import wait_until_empty
-from kgroups.cli.commands.writes.writing import Run, Write, carry_out, with_internal_topics
+from kgroups.cli.commands.writes.writing import (
+    Run,
+    Write,
+    carry_out,
+    note_lost_acknowledgements,
+    share_groups,
+    with_internal_topics,
+)
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change
@@ -298,6 +305,8 @@ def _by_file(
     for group in free:
         changes += plan(group, old.commits[group.group], known)
     changes = with_effects(run, looked, changes, topics)
+    if plan is plan_undo:  # also where the start offsets are still those
+        note_lost_acknowledgements(run, share_groups(run.admin, changes))
     warn_of_unknown_ids(run.printer, "the undo file", topics, old.topic_ids)
     run.cluster_id = looked.cluster_id
     errors = untold(looked, changes, may_be_absent=old.commits)

@@ -16,7 +16,7 @@ from kgroups.cli.commands.writes.internal_topics import (
     topics_question,
 )
 from kgroups.cli.commands.writes.prompts import Consent, confirmed
-from kgroups.cli.exits import Note, end_with, write_lines
+from kgroups.cli.exits import TOLD, Note, end_with, write_lines
 from kgroups.cli.interruption import Interruption, interrupted_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -195,9 +195,7 @@ def _saved_undo(run: Run, write: Write[Item], planned: Sequence[Item]) -> Path |
         return None
     assert write.command != "transactions.abort", "it saves nothing"
     shared = share_groups(run.admin, planned) if write.is_resumable else []
-    if shared:
-        text = "undo restores only the start offsets of share groups, no acknowledgements"
-        run.printer.note("ACKNOWLEDGEMENTS_LOST", text, of_a_write=True)
+    note_lost_acknowledgements(run, shared)
     topics = (getattr(item, "topic", None) for item in planned)
     names = dict.fromkeys(name for name in topics if name is not None)
     path = save_undo(
@@ -287,6 +285,14 @@ def _saved_plan(
     text = f"plan saved: `kgroups apply {path}` applies it"
     run.printer.note("PLAN_SAVED", text, str(path), of_a_write=True)
     return path
+
+
+def note_lost_acknowledgements(run: Run, groups: Sequence[str]) -> None:
+    """Say what no undo file brings back of share groups, where there are some; once a command."""
+    code = "ACKNOWLEDGEMENTS_LOST"
+    if groups and all(note.code != code for note in TOLD.notes):
+        text = "undo restores only the start offsets of share groups, no acknowledgements"
+        run.printer.note(code, text, of_a_write=True)
 
 
 def share_groups(admin: ClusterAdmin, items: Iterable[WriteItem]) -> list[str]:

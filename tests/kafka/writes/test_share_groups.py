@@ -105,10 +105,14 @@ def test_reset(kafka: KafkaCluster, group: str) -> None:
     assert (starts(kafka, group), lags(kafka, group)) == ([0, 0], [100, 50])
     again = ours(kafka, *line, "--yes").document
     assert {row["result"] for row in again["items"]} == {"skipped"}
-    undone = ours(kafka, "reset-offsets", "--undo", done.document["summary"]["undo_file"], "--yes")
-    assert undone.exit_code == 0
-    assert starts(kafka, group) == before
-    assert "ACKNOWLEDGEMENTS_LOST" in undone.note_codes
+    undo_file = done.document["summary"]["undo_file"]
+    for _ in range(2):  # what the start offsets were may be what they are: once more, and all are
+        undone = ours(kafka, "reset-offsets", "--undo", undo_file, "--yes")
+        assert undone.exit_code == 0
+        assert starts(kafka, group) == before
+        assert "ACKNOWLEDGEMENTS_LOST" in undone.note_codes
+    assert "NOTHING_TO_DO" in undone.note_codes
+    assert undone.stderr.count("no acknowledgements") == 1
 
 
 def test_skipped_and_delivered_again(kafka: KafkaCluster, group: str) -> None:
