@@ -6,6 +6,7 @@ base64, ids are text as Kafka prints them. A tagged field is there only if it is
 """
 
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,6 +23,7 @@ _RANGES: Final = {
 }
 
 
+@cache
 def kafka_field(name: str) -> str:
     """The name of a field as Kafka's message files spell it."""
     first, *others = name.split("_")

@@ -174,7 +174,7 @@ class Child(subprocess.Popen[str]):
         """
         assert self.stdin is not None, f"{self._name} has no input"
         data, deadline = (line + "\n").encode(), Deadline(timeout_s)
-        with selectors.DefaultSelector() as selector:
+        with selectors.PollSelector() as selector:
             selector.register(self.stdin, selectors.EVENT_WRITE)
             while data:
                 if not selector.select(deadline.left()):
@@ -267,7 +267,7 @@ class Child(subprocess.Popen[str]):
 
     def _exchange(self, timeout_s: float, unsent: bytearray | None = None) -> bool:
         """Wait until something comes, on either stream, or can be sent, or one of them ends."""
-        with self._reading, selectors.DefaultSelector() as selector:
+        with self._reading, selectors.PollSelector() as selector:
             for name, pipe in self._open().items():
                 selector.register(pipe, selectors.EVENT_READ, name)
             if unsent and self.stdin is not None:
