@@ -23,7 +23,7 @@ BATCH = 5_000
 JAVA_S = 600
 SLOW_EVERY = 5  # the slow engines get one case of so many
 
-FEW = pytest.param(FAMILIES, 200, id="a few of each, by one JVM")
+FEW = pytest.param(FAMILIES, 100, id="a few of each, by one JVM")
 MANY = [
     pytest.param(
         (family,),

@@ -24,9 +24,9 @@ CASES = [
 @pytest.mark.parametrize("scenario", CASES, ids=lambda scenario: scenario.name)
 def test_scenario(scenario: Scenario) -> None:
     """The outcome is the one that the file says."""
-    if "fails" in scenario.case:
+    if "fails" in scenario.written:
         with pytest.raises(AssignorError) as failure:
             play(scenario)
-        assert failure.value.java == scenario.case["fails"]
+        assert failure.value.java == scenario.written["fails"]
     else:
         assert play(scenario) == []

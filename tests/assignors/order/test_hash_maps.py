@@ -108,9 +108,9 @@ def random_puts(dice: random.Random) -> list[str] | list[int]:
 
 @pytest.mark.kafka
 def test_long_buckets_are_walked_as_a_jvm_walks_them() -> None:
-    """2,000 random histories, most with buckets of more than eight keys: trees, and back."""
+    """1,000 random histories, most with buckets of more than eight keys: trees, and back."""
     dice = random.Random(16)
-    asked = [random_puts(dice) for _ in range(2_000)]
+    asked = [random_puts(dice) for _ in range(1_000)]
     answers = ask_java(({"put": puts} for puts in asked), "JavaOrders")
     for puts, order in ((each["put"], each["java"]) for each in answers):
         if puts and isinstance(puts[0], int):

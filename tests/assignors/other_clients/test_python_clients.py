@@ -36,13 +36,6 @@ KINDS = {
     "usual": Kind(),
     "uneven": Kind(members=6, topics=5, partitions=6, alike=0.3, stale=0.15),
 }
-SHARES = {
-    ("kafka-python", "sticky"): 500,
-    ("kafka-python", "cooperative-sticky"): 500,
-    ("aiokafka", "sticky"): 600,
-}
-"""Groups of a kind; 250 where nothing is said."""
-
 STRATEGIES = [
     ("kafka-python", "range"),
     ("kafka-python", "roundrobin"),
@@ -110,7 +103,7 @@ def test_round_after_round(library: str, strategy: str, kind: str) -> None:
         strategy,
         lambda request: [Observed(ask(library, strategy, request))],
         lambda member, held, generation: rejoin_as(library, member, strategy, held, generation),
-        groups_of(SHARES.get((library, strategy), 250)),
+        groups_of(250),
         KINDS[kind],
     )
     assert found.certain >= 0.99 * found.rounds

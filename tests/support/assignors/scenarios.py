@@ -50,12 +50,21 @@ TOPIC_IDS = {
 
 
 class Scenario(NamedTuple):
-    """One case under one strategy."""
+    """One case under one strategy.
+
+    Args:
+        written: as the file has it; what it has generated is made when it is played.
+    """
 
     name: str
     strategy: str
-    case: Json
+    written: Json
     ids: Mapping[str, str]
+
+    @property
+    def case(self) -> Json:
+        """The case, with the topics and members that it describes."""
+        return generated(self.written)
 
 
 def cases_in(path: str) -> list[Json]:
@@ -77,7 +86,7 @@ def scenarios(
         in_racks: each case also with racks that change nothing.
     """
     return [
-        Scenario(f"{strategy}: {case['case']}", strategy, generated(case), ids)
+        Scenario(f"{strategy}: {case['case']}", strategy, case, ids)
         for listed in cases_in(path)
         for row in rack_rows(listed)
         for case in (rack_settings(row) if in_racks else [row])
@@ -298,7 +307,8 @@ def play(scenario: Scenario) -> list[str]:
     """Differences of all rounds of a scenario."""
     before: Round | None = None
     found = []
-    for given in [scenario.case, *scenario.case.get("then", ())]:
+    case = scenario.case
+    for given in [case, *case.get("then", ())]:
         before = Round(scenario, given, before)
         found += list(before.differences(given))
     return found
