@@ -15,7 +15,7 @@ from tests.support.fidelity.doing import grow_topic
 from tests.support.fidelity.driven_group import all_at_once
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.hosts.process import HostFailed, HostProcess
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import DeadlinePassed, wait_until
 from tests.support.kafka.workload import create_topics
 from tests.support.simulation_truth.asking import asked_of, topic_of
 from tests.support.simulation_truth.detour import Detour
@@ -176,7 +176,15 @@ class WatchedGroup:
                 epochs = self.place.log.epoch(self.group) - before
                 return self._complete(members) and epochs >= generations
 
-            wait_until(settled, f"{self.group} has settled", timeout_s=START_S)
+            try:
+                wait_until(settled, f"{self.group} has settled", timeout_s=START_S)
+            except DeadlinePassed as failure:
+                epochs = self.place.log.epoch(self.group) - before
+                with self._lock:
+                    told = sorted(self.told, key=lambda one: one.at_ms)
+                heard = [one for one in told if one.kind != "read"]
+                failure.add_note(f"{epochs} new epochs of {generations}; heard: {heard}")
+                raise
             sizes = Counter(name for _, name in self._owners())
             return self.place.log.epoch(self.group) - before, tuple(sorted(sizes.values()))
         finally:
