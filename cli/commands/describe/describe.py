@@ -293,10 +293,11 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
     if request.topics:
         _check_topics(request, admin, snapshot)
         snapshot = cut_to_topics(snapshot, request.topics)
-    held = {group.group: held_partitions(snapshot, group) for group in snapshot.groups}
-    said = [Note("HELD_BY_TRANSACTION", text) for text in held_notes(held)]
+    said: list[Note] = []
     if request.where is not None:
         snapshot = request.where.cut(snapshot, said.append, times)
+    held = {group.group: held_partitions(snapshot, group) for group in snapshot.groups}
+    said = [*(Note("HELD_BY_TRANSACTION", text) for text in held_notes(held)), *said]
     deliveries, unknown = delivery_view.learn_deliveries(printer, admin, snapshot, views)
     said += unknown
     items = describe_items(

@@ -24,12 +24,14 @@ from kgroups.core.doctor.detectors.transactions import holds_back, judged
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.lookups.broker_settings import BrokerSettings, broker_settings
-from kgroups.core.kafka.lookups.group_settings import configured_groups, group_settings
+from kgroups.core.kafka.lookups.group_settings import configured_groups, settings_of_groups
 from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions, without_leader
 from kgroups.core.kafka.lookups.open_transactions import Transactions, open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
 from kgroups.core.kafka.lookups.share_state import deliveries
+from kgroups.core.offsets.group_settings import Setting
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 NO_COORDINATOR: Final = "the group has no coordinator"
@@ -42,8 +44,10 @@ SIZES: Final = {
     "consumer": "group.consumer.max.size",
     "share": "group.share.max.size",
 }
-MOST_SETTINGS: Final = 20
-"""Groups whose own settings are read: a request each."""
+MOST_SETTINGS: Final = 100
+"""Groups whose own settings are read: one request a coordinator, whose work grows with them."""
+MOST_SHARE_GROUPS: Final = 20
+"""Share groups of which it is read what became of their records."""
 
 Step = Callable[[ClusterAdmin, Sequence[DoctorFacts]], list[DoctorFacts]]
 
@@ -168,15 +172,14 @@ def _is_untold(facts: DoctorFacts, found: cluster_facts.Transactions) -> bool:
 
 
 def _with_settings(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
-    """The facts with what coordinators are set to, and what few groups have of their own."""
+    """The facts with what coordinators are set to, and what groups have of their own."""
     brokers = {facts.group.coordinator for facts in every} - {None}
     asked = [broker for broker in brokers if broker is not None]
     told = broker_settings(admin, asked, list(SIZES.values())) if asked else {}
     modern = [facts.name for facts in every if facts.group.type == "consumer"]
-    own = {}
-    for name in modern if len(modern) <= MOST_SETTINGS else ():
-        with suppress(KgroupsError):  # facts to show, no more
-            own[name] = group_settings(admin, name)
+    own: Mapping[str, Mapping[str, Setting]] = {}
+    with suppress(KgroupsError):  # facts to show, no more
+        own = _settings(admin, modern[:MOST_SETTINGS])
     found = []
     for facts in every:
         answer = told.get(facts.group.coordinator or 0, BrokerSettings({}, "NOT_COORDINATOR"))
@@ -194,7 +197,7 @@ def _with_settings(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[Do
 
 def _with_deliveries(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[DoctorFacts]:
     """The facts with what became of records of the first few share groups."""
-    shared = [facts.group for facts in every if facts.group.type == "share"][:MOST_SETTINGS]
+    shared = [facts.group for facts in every if facts.group.type == "share"][:MOST_SHARE_GROUPS]
     if not shared:
         return list(every)
     try:
@@ -210,7 +213,7 @@ def _with_deliveries(admin: ClusterAdmin, every: Sequence[DoctorFacts]) -> list[
         elif facts.name in found:
             facts = replace(facts, deliveries=rows)
         else:
-            facts = _undelivered(facts, f"looked at for {MOST_SETTINGS} groups")
+            facts = _undelivered(facts, f"looked at for {MOST_SHARE_GROUPS} groups")
         told.append(facts)
     return told
 
@@ -260,11 +263,17 @@ def with_orphans(
         return list(every)
     looked = admin.snapshot(strange, log_offsets=False)  # some may only be hidden
     gone = [each.target for each in looked.errors if each.code == "GROUP_ID_NOT_FOUND"]
-    return [*every, *(_orphan(admin, snapshot, name) for name in gone[:MOST_SETTINGS])]
+    told = _settings(admin, gone[:MOST_SETTINGS])
+    return [*every, *(_orphan(snapshot, name, settings) for name, settings in told.items())]
 
 
-def _orphan(admin: ClusterAdmin, snapshot: ClusterSnapshot, name: str) -> DoctorFacts:
-    settings = group_settings(admin, name)
+def _settings(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Mapping[str, Setting]]:
+    """Configurations of groups whose coordinator tells them, by name."""
+    told = settings_of_groups(admin, groups)
+    return {group: own for group, own in told.items() if not isinstance(own, BrokerFailure)}
+
+
+def _orphan(snapshot: ClusterSnapshot, name: str, settings: Mapping[str, Setting]) -> DoctorFacts:
     own = [name for name, setting in settings.items() if setting.own is not None]
     group = Group(name, "consumer", "Dead", members=(), offsets={})
     return DoctorFacts(snapshot, group, rows=(), own_settings=own)

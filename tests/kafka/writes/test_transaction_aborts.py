@@ -85,6 +85,8 @@ def held(address: str) -> tuple[list[str], list[str]]:
     (row,) = run("top", GROUP, "--once", "-b", address, "-o", "json").document["items"]
     counts = {each["held_partitions"] for each in (item, document["summary"], row)}
     assert counts == {statuses.count("held")}
+    elsewhere = run("describe", GROUP, "--where", "lag < 0", "-b", address, "-o", "json")
+    assert "HELD_BY_TRANSACTION" not in elsewhere.note_codes
     return notes, statuses
 
 
