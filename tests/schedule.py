@@ -25,6 +25,7 @@ SHARED: Final[Mapping[str, str]] = {
     "secure_kafka": "the brokers that let not everybody in",
     "trio": "the three brokers",
     "kafka": "the plain broker",
+    "browser": "the browser",
     "oracles": "Kafka's own coordinators",
 }
 """Fixtures that take long to make, and the unit of the files whose tests ask for them."""

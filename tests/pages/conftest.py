@@ -1,14 +1,12 @@
 """The browser of these tests."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.pages.browser import Browser
+from tests.support.unit_resources import resources_of
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium for the tests of a file."""
-    with Browser() as started:
-        yield started
+def browser(request: pytest.FixtureRequest) -> Browser:
+    """One Chromium for the tests of these files; it shows a page at a time."""
+    return resources_of(request).hold("browser", Browser)
