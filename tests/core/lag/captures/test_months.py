@@ -1,5 +1,6 @@
 """Months beside hours and days: read only where they say what these say."""
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,16 +39,23 @@ MARCH = (ms("2026-03-02"), ms("2026-03-02") + 5 * HOUR_MS, ms("2026-03-20"))
 TIMES = (*MARCH, ms("2026-04-01"), ms("2026-09-20"))
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """March with a day and an hour, April with an hour, September as it was captured."""
-    write(tmp_path, *TIMES)
-    list(roll_up(tmp_path, before_ms=ms("2026-09-01")))
-    list(roll_up_days(tmp_path, before_ms=ms("2026-09-01")))
-    (step,) = roll_up_months(tmp_path, before_ms=ms("2026-09-01"))
+    folder = tmp_path_factory.mktemp("months")
+    write(folder, *TIMES)
+    list(roll_up(folder, before_ms=ms("2026-09-01")))
+    list(roll_up_days(folder, before_ms=ms("2026-09-01")))
+    (step,) = roll_up_months(folder, before_ms=ms("2026-09-01"))
     assert (step.table, step.date, step.action) == ("hours", "2026-03", "rolled_up")
-    assert list(roll_up_months(tmp_path, before_ms=ms("2026-09-01"))) == []
-    return tmp_path
+    assert list(roll_up_months(folder, before_ms=ms("2026-09-01"))) == []
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return shutil.copytree(made, tmp_path / "months", symlinks=True)
 
 
 def year(folder: Path) -> Window:

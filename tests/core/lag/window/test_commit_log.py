@@ -173,6 +173,7 @@ def test_the_short_way_says_what_the_codec_says(
     assert first[3:6] == (said.key.group_id, said.key.topic, said.key.partition)
 
 
+@pytest.mark.slow("the rows themselves; a history of them through Spark's tasks is in every run")
 def test_the_data_source_reads_every_slice(spark: SparkSession) -> None:
     """Every record of every partition of the log, once, with its place."""
     log = LogInMemory(
@@ -202,11 +203,11 @@ def test_a_history_of_some_groups_is_of_these_alone(
     So are those before the window. A short log is read in this process, however Spark runs.
     """
     records = [commit(i, NOW_MS - MINUTE_MS, f"g{i % 3}", i) for i in range(9)]
-    records += [Raw(9, NOW_MS, b"", None), commit(10, NOW_MS - 3 * MINUTE_MS, "g1", 1)]
+    others = [Raw(41, NOW_MS, b"", None), commit(42, NOW_MS - 3 * MINUTE_MS, "g1", 1)]
     pid = None if stated else os.getpid()
     report = lag_history(
         fleet_now({"g1": 7}, 10),
-        LogInMemory({0: records}, stated, pid),
+        LogInMemory({3: others, 9: records}, stated, pid),
         LagQuery(groups=["g1"], by="topic"),
         since_ms=NOW_MS - 2 * MINUTE_MS,
         until_ms=NOW_MS,
@@ -214,6 +215,7 @@ def test_a_history_of_some_groups_is_of_these_alone(
     )
     assert [(row["topic"], row["lag"], row["commits"]) for row in report.items] == [("t", 3, 3)]
     assert report.summary["records"] == {"commit": 4, "tombstone": 0, "other": 0, "broken": 1}
+    assert [error.target for error in report.errors] == ["__consumer_offsets-3 offset 41"]
 
 
 def fleet_now(commits: dict[str, int], end: int) -> ClusterSnapshot:

@@ -76,7 +76,7 @@ def test_every_figure(engine: dict[str, Any], captures: list[Capture], folder: P
     """Rows and summary of each report, and which of their figures are by the month."""
     checks = Checks(engine)
     months = set()
-    for _, asked in choices(["months"], WINDOWS, 11 if "engine" in engine else 21):
+    for _, asked in choices(["months"], WINDOWS, 19 if "engine" in engine else 21):
         known = partial(rolled_up, captures, asked)
         report = checks.check(folder, captures, asked, known)
         months.add(report.summary["months"])
