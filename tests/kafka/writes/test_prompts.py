@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.support.cli.process import finish, typed
+from tests.support.cli.runner import run
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
@@ -75,10 +76,17 @@ def test_nothing_is_asked_where_something_cannot_be_done(
 def test_nobody_to_ask(cluster_address: str, topic: str, command: str, more: Sequence[str]) -> None:
     """What cannot be done is said first; then that nobody can be asked about the rest."""
     words = words_of(command, topic)
-    code, _, stderr = finish("-b", cluster_address, *words, *more)
-    assert (code, "cannot ask for confirmation" in stderr) == (5, False)
-    code, _, stderr = finish("-b", cluster_address, *words, "--keep-going", *more)
-    assert code == 2
+    found = run("-b", cluster_address, *words, *more)
+    assert (found.exit_code, "cannot ask for confirmation" in found.stderr) == (5, False)
+    found = run("-b", cluster_address, *words, "--keep-going", *more)
+    assert found.exit_code == 2
     without = "with --no-input" if more else "without a terminal"
-    assert f"cannot ask for confirmation {without}" in stderr
+    assert f"cannot ask for confirmation {without}" in found.stderr
     assert fetch_offsets(cluster_address, f"{topic}-g") == {(topic, 0): 5}
+
+
+def test_a_program_without_a_terminal(cluster_address: str, topic: str) -> None:
+    """Its input is none that could be asked."""
+    code, _, stderr = finish("-b", cluster_address, *words_of("delete", topic), "--keep-going")
+    assert code == 2
+    assert "cannot ask for confirmation without a terminal" in stderr

@@ -117,11 +117,12 @@ def test_the_broker_comes_back_in_time(cluster: Sandbox, tmp_path: Path) -> None
     assert set(held(cluster).values()) == {15}
 
 
-def test_a_dropped_deletion_is_sent_again(cluster: Sandbox) -> None:
+def test_a_dropped_deletion_is_sent_again(one: Sandbox) -> None:
     """A connection that is closed instead of an answer costs no group."""
-    cluster.add_fault(Fault(api=Api.DELETE_GROUPS, action=Drop(), times=1))
-    line = ("-b", cluster.bootstrap_servers, "delete", "broken-000*", "--yes", "-o", "json")
+    commit_offsets(one.bootstrap_servers, {name: {("t", 0): 10} for name in NAMES[:10]})
+    one.add_fault(Fault(api=Api.DELETE_GROUPS, action=Drop(), times=1))
+    line = ("-b", one.bootstrap_servers, "delete", "broken-*", "--yes", "-o", "json")
     outcome = run(*line)
     assert outcome.exit_code == 0
     assert outcome.document["summary"]["done"] == 10
-    assert fetch_offsets(cluster.bootstrap_servers, NAMES[0]) == {}
+    assert fetch_offsets(one.bootstrap_servers, NAMES[0]) == {}
