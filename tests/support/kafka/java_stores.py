@@ -7,6 +7,7 @@ from typing import Final
 from tests.support.kafka.broker_config import STORE_PASSWORD
 from tests.support.kafka.child import run_program
 
+_QUICK: Final = ("-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1")
 _LEGACY: Final = ("-J-Dkeystore.pkcs12.legacy",)
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "JKS": ("-storetype", "JKS"),
@@ -23,7 +24,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def keytool(*words: str) -> None:
     """Run the tool, which must succeed."""
-    done = run_program(("keytool", "-noprompt", *words))
+    done = run_program(("keytool", *_QUICK, "-noprompt", *words))
     if done.returncode != 0:
         raise RuntimeError(done.stdout + done.stderr)
 
