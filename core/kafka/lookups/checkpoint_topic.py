@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic
 from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 from kgroups.core.offsets.checkpoints import (
     Checkpoint,
@@ -31,6 +30,8 @@ def read_checkpoints(
         NotFoundError: it is not there.
         UsageError: it holds something else.
     """
+    from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic  # confluent_kafka
+
     listing = topics_with_bounds(admin, [topic])
     for name, code in listing.failures.items():
         raise broker_error(name, code).as_error()
