@@ -1,4 +1,4 @@
-"""Options of lag: in records, and in time without Spark by `--lag-time` and `--record-times`."""
+"""Options of lag in records and in time, and the times that are asked of a cluster for it."""
 
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -12,12 +12,12 @@ from kgroups.cli.usage import Text, option
 from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES
 from kgroups.core.errors import ClusterError, ItemError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.offsets_by_time import record_ages
+from kgroups.core.kafka.lookups.offsets_by_time import ends_at, record_ages
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.window.unread import Place, unread_places
 from kgroups.core.rounds import settled_rounds
-from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
 from kgroups.core.times import parse_duration_ms
 
 UncommittedAt = Annotated[
@@ -207,15 +207,71 @@ def times_of(
     """The ages of the oldest unread records, if they are asked for; topics that cannot be read."""
     if not (question.ages or question.records):
         return Times(), ()
-    places = unread_places(snapshot)
     now_ms = snapshot.captured_at_ms
     if question.ages:
+        places = unread_places(snapshot)
         printer.progress(f"asking for the ages of {len(places):,} records")
         return Times(record_ages(admin, places, now_ms), "bisected"), ()
-    printer.progress(f"fetching {len(places):,} records for their times")
-    timeout_ms = printer.options.timeout_ms
-    from kgroups.core.kafka.lookups.record_times import next_record_times  # batches
-
-    times, errors = next_record_times(admin, snapshot.topics, places, timeout_ms=timeout_ms)
+    times, errors = next_times(admin, snapshot, printer, printer.progress)
     ages = {place: max(0.0, (now_ms - at_ms) / 1_000) for place, at_ms in times.items()}
     return Times(ages, "record"), errors
+
+
+def next_times(
+    admin: ClusterAdmin, snapshot: ClusterSnapshot, printer: Printer, say: Callable[[str], None]
+) -> tuple[dict[Place, int], tuple[ItemError, ...]]:
+    """When the next record of each commit that lags was written; topics that cannot be read.
+
+    Args:
+        say: how the printer tells what is being waited for.
+    """
+    from kgroups.core.kafka.lookups.record_times import next_record_times  # batches
+
+    places, timeout_ms = unread_places(snapshot), printer.options.timeout_ms
+    say(f"fetching {len(places):,} records for their times")
+    return next_record_times(admin, snapshot.topics, places, timeout_ms=timeout_ms)
+
+
+def bisected_times(
+    admin: ClusterAdmin, snapshot: ClusterSnapshot, printer: Printer, *, unread: bool
+) -> tuple[dict[Place, int], dict[TopicPartition, int]]:
+    """When the next record of each commit that lags was written, and the first one of each log.
+
+    Args:
+        unread: whether the former are wanted.
+    """
+    starts = {
+        (name, number): log.log_start_offset
+        for name, topic in snapshot.topics.items()
+        for number, log in topic.partitions.items()
+        if log.log_start_offset is not None and log.log_start_offset < (log.log_end_offset or 0)
+    }
+    places = {(*at, offset) for at, offset in starts.items()}
+    if unread:
+        places |= {*unread_places(snapshot)}
+    printer.progress(f"bisecting the ages of {len(places):,} records")
+    now_ms = snapshot.captured_at_ms
+    ages = record_ages(admin, places, now_ms)
+    times = {place: now_ms - round(age_s * 1_000) for place, age_s in ages.items()}
+    first = {at: times[*at, offset] for at, offset in starts.items() if (*at, offset) in times}
+    return times, first
+
+
+def ends_then(
+    admin: ClusterAdmin,
+    snapshot: ClusterSnapshot,
+    times_ms: Sequence[int],
+    printer: Printer,
+    first_ms: Mapping[TopicPartition, int],
+) -> dict[int, dict[TopicPartition, int]]:
+    """Where the logs of the snapshot's topics ended at these times.
+
+    Args:
+        first_ms: when the first record of each log was written: before, its end is not known.
+    """
+    ends: dict[int, dict[TopicPartition, int]] = {}
+    for number, at_ms in enumerate(times_ms, start=1):
+        printer.progress(f"reading past log ends, {number} of {len(times_ms)} times")
+        answers = ends_at(admin, snapshot.topics, at_ms)
+        ends[at_ms] = {at: end for at, end in answers.items() if first_ms.get(at, at_ms) <= at_ms}
+    return ends

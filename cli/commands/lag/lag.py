@@ -7,8 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from kgroups.cli.captures import place_of
-from kgroups.cli.choosing import Choice, GroupNames, choice_of, chosen_of, snapshot_of_choice
-from kgroups.cli.commands.lag.cluster_times import next_times
+from kgroups.cli.choosing import GroupNames, choice_of, chosen_of, snapshot_of_choice
 from kgroups.cli.commands.lag.lag_answer import (
     check_places,
     lag_document,
@@ -38,7 +37,7 @@ from kgroups.cli.commands.lag.lag_options import (
 )
 from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.exits import now_ms
-from kgroups.cli.lag_times import IsolationLevel, UncommittedAt
+from kgroups.cli.lag_times import IsolationLevel, UncommittedAt, next_times
 from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
@@ -49,11 +48,9 @@ from kgroups.cli.usage import Texts, option
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.lag_query import EngineName
-from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
-from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
@@ -199,8 +196,15 @@ def report(
     if html is not None:
         prepare_pages()
     if captures is None:
-        snapshot = _snapshot_of(options, choice, file, isolation, printer)
-        times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
+        with asked(options, file) as admin:
+            snapshot = snapshot_of_choice(
+                admin, choice, file=file, isolation=isolation, progress=printer.progress
+            )
+            times, failed = (
+                next_times(admin, snapshot, printer, printer.waiting)
+                if admin is not None and record_times
+                else ({}, ())
+            )
         answer = lag_report(
             [snapshot], query, session=session, progress=line.step, record_times=times
         )
@@ -223,16 +227,6 @@ def report(
         shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
     write_files(answer, shown, html, parquet)
     show_and_end(printer, chosen.of(shown))
-
-
-def _snapshot_of(
-    options: GlobalOptions, choice: Choice, file: Path | None, isolation: Isolation, out: Printer
-) -> ClusterSnapshot:
-    """The groups that are meant, of the cluster or of a file."""
-    with asked(options, file) as admin:
-        return snapshot_of_choice(
-            admin, choice, file=file, isolation=isolation, progress=out.progress
-        )
 
 
 def _engine_of(

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 import typer
 
 from kgroups.cli.choosing import GroupNames, choice_of, snapshot_of_choice
-from kgroups.cli.commands.lag.cluster_times import bisected_times, ends_then, next_times
 from kgroups.cli.commands.lag.lag_answer import (
     HISTORY_SCHEMA,
     check_places,
@@ -32,6 +31,7 @@ from kgroups.cli.commands.lag.lag_options import (
 )
 from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.exits import now_ms
+from kgroups.cli.lag_times import bisected_times, ends_then, next_times
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import HtmlFile, options_of
@@ -122,9 +122,9 @@ def history(
         times_ms = times_to_ask(start_ms, end_ms, ends, oldest_ms) if ends else []
         times_ms += [end_ms] if is_past else []
         ends_by_time = ends_then(admin, snapshot, times_ms, printer, first_ms)
-    failed: tuple[ItemError, ...] = ()
-    if record_times and not is_past:
-        next_at, failed = next_times(options, snapshot, printer)
+        failed: tuple[ItemError, ...] = ()
+        if record_times and not is_past:
+            next_at, failed = next_times(admin, snapshot, printer, printer.waiting)
     if html is not None:
         prepare_pages()
     answer = lag_history(

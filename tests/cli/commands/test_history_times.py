@@ -4,7 +4,7 @@ import time
 
 from confluent_kafka import Producer
 
-from kgroups.cli.commands.lag.cluster_times import bisected_times, ends_then
+from kgroups.cli.lag_times import bisected_times, ends_then
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.kafka.admin import ClusterAdmin
