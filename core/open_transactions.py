@@ -1,6 +1,7 @@
 """Open transactions of partitions, as values: `core/kafka/lookups/open_transactions.py` asks."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kgroups.core.snapshot import TopicPartition
@@ -74,3 +75,19 @@ class OpenTransaction:
         held = [partition.records_held for partition in self.partitions]
         counts = [count for count in held if count is not None]
         return sum(counts) if len(counts) == len(held) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Transactions:
+    """Transactions that were found.
+
+    Args:
+        open: the transactions, the oldest first.
+        failures: Kafka's error name by partition that could not be asked.
+        unlisted: Kafka's error name by broker that does not tell its transactions: of what it
+            coordinates the states are unknown.
+    """
+
+    open: tuple[OpenTransaction, ...] = ()
+    failures: Mapping[TopicPartition, str] = field(default_factory=dict)
+    unlisted: Mapping[int, str] = field(default_factory=dict)

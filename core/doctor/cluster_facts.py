@@ -1,23 +1,11 @@
 """Facts about the cluster around a group, for detectors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.core.offsets.group_settings import Setting
-from kgroups.core.open_transactions import OpenTransaction
+from kgroups.core.open_transactions import Transactions
 from kgroups.core.snapshot import PartitionLog, TopicPartition
-
-
-class Transactions(NamedTuple):
-    """Open transactions of some partitions.
-
-    Args:
-        open: the oldest first.
-        is_whole: every coordinator was asked for them.
-    """
-
-    open: Sequence[OpenTransaction] = ()
-    is_whole: bool = True
 
 
 class PendingOffsets(NamedTuple):

@@ -12,7 +12,6 @@ from kgroups.core.doctor.cluster_facts import (
     OffsetsPartition,
     PendingOffsets,
     RecordAge,
-    Transactions,
 )
 from kgroups.core.doctor.thresholds import STUCK_S
 from kgroups.core.history.broker_log import Elections
@@ -22,6 +21,8 @@ from kgroups.core.lag.group_lag import NO_LOG, OffsetRow
 from kgroups.core.lag.group_times import GroupTimes
 from kgroups.core.lag.window.unread import Place
 from kgroups.core.offsets.expiry import GroupExpiry
+from kgroups.core.offsets.scope import log_of
+from kgroups.core.open_transactions import Transactions
 from kgroups.core.rounds import REBALANCING, rounds_of
 from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog, TopicPartition
 
@@ -160,16 +161,10 @@ class DoctorFacts:
 
     def log_of(self, topic: str, partition: int) -> PartitionLog:
         """The log of a partition, with its last stable offset."""
-        return log_in(self.snapshot, topic, partition)
+        return log_of(self.snapshot.topics, (topic, partition)) or NO_LOG
 
     def is_phantom(self, row: OffsetRow) -> bool:
         """Whether no record is left to read of its lag, nor held by an open transaction."""
         log = self.log_of(row.topic, row.partition)
         is_gap = (row.topic, row.partition, row.committed_offset) in self.gaps
         return is_gap and log.last_stable_offset in (None, log.log_end_offset)
-
-
-def log_in(snapshot: ClusterSnapshot, topic: str, partition: int) -> PartitionLog:
-    """The log of a partition in a snapshot; one without bounds if it is not there."""
-    found = snapshot.topics.get(topic)
-    return NO_LOG if found is None else found.partitions.get(partition, NO_LOG)

@@ -14,7 +14,6 @@ from kgroups.cli.commands.doctor.record_lookups import (
 )
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.deliveries import STATE_TOPIC
-from kgroups.core.doctor import cluster_facts
 from kgroups.core.doctor.cluster_facts import (
     GroupSettings,
     OffsetsPartition,
@@ -28,10 +27,11 @@ from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.lookups.broker_settings import BrokerSettings, broker_settings
 from kgroups.core.kafka.lookups.group_settings import configured_groups, settings_of_groups
 from kgroups.core.kafka.lookups.offsets_partitions import offsets_partitions, without_leader
-from kgroups.core.kafka.lookups.open_transactions import Transactions, open_transactions
+from kgroups.core.kafka.lookups.open_transactions import open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
 from kgroups.core.kafka.lookups.share_state import deliveries
 from kgroups.core.offsets.group_settings import Setting
+from kgroups.core.open_transactions import Transactions
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 NO_COORDINATOR: Final = "the group has no coordinator"
@@ -158,13 +158,13 @@ def _joined(
     )
 
 
-def _among(places: Set[TopicPartition], found: Transactions) -> cluster_facts.Transactions:
+def _among(places: Set[TopicPartition], found: Transactions) -> Transactions:
     """The transactions that are open in some of these partitions."""
-    those = [one for one in found.open if not places.isdisjoint(held.at for held in one.partitions)]
-    return cluster_facts.Transactions(those, not found.unlisted)
+    those = (one for one in found.open if not places.isdisjoint(held.at for held in one.partitions))
+    return replace(found, open=tuple(those))
 
 
-def _is_untold(facts: DoctorFacts, found: cluster_facts.Transactions) -> bool:
+def _is_untold(facts: DoctorFacts, found: Transactions) -> bool:
     """Whether there are only transactions whose age says nothing, as coordinators hide some."""
     at_ms = facts.snapshot.captured_at_ms
     says_nothing = all(judged(one, at_ms, is_sure=False) is None for one in found.open)

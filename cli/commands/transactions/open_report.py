@@ -11,15 +11,12 @@ from kgroups.cli.usage import Text, Texts, argument, option
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError, MixedFailures, UsageError, counted
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lookups.open_transactions import (
-    Transactions,
-    open_transactions,
-)
+from kgroups.core.kafka.lookups.open_transactions import open_transactions
 from kgroups.core.kafka.lookups.pending_offsets import pending_offsets
 from kgroups.core.lag.uncommitted import ranges_text
 from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import Scope, parse_scope
-from kgroups.core.open_transactions import HeldPartition, OpenTransaction
+from kgroups.core.open_transactions import HeldPartition, OpenTransaction, Transactions
 from kgroups.core.protocol.errors import broker_error
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 from kgroups.core.times import timestamp

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import NamedTuple
 
-from kgroups.core.doctor.cluster_facts import Transactions
-from kgroups.core.doctor.facts import DoctorFacts, log_in
+from kgroups.core.doctor.facts import DoctorFacts
 from kgroups.core.doctor.finding import Certainty, Finding, Level
 from kgroups.core.doctor.thresholds import HELD_S, MOST_OPEN_MS, OPEN_MS, OPEN_SHARE, OVERDUE_MS
 from kgroups.core.lag.group_lag import OffsetRow
-from kgroups.core.open_transactions import HeldPartition, OpenTransaction
+from kgroups.core.offsets.scope import log_of
+from kgroups.core.open_transactions import HeldPartition, OpenTransaction, Transactions
 
 
 class Judged(NamedTuple):
@@ -65,8 +65,8 @@ def hanging_transaction(facts: DoctorFacts) -> Iterator[Finding]:
             for held in txn.partitions
             if held.at in behind and held.first_offset == facts.log_of(*held.at).last_stable_offset
         ]
-        is_old = any(_was_open(facts, held) for held in places)
-        judgement = judged(txn, facts.snapshot.captured_at_ms, is_sure=is_old and listed.is_whole)
+        is_sure = not listed.unlisted and any(_was_open(facts, held) for held in places)
+        judgement = judged(txn, facts.snapshot.captured_at_ms, is_sure=is_sure)
         if not places or judgement is None:
             continue
         topic, partition = places[0].at
@@ -95,7 +95,7 @@ def offsets_pending(facts: DoctorFacts) -> Iterator[Finding]:
         return
     now_ms, listed = facts.snapshot.captured_at_ms, pending.transactions
     for txn in listed.open:  # the oldest one: which of them holds this group is not told
-        judgement = judged(txn, now_ms, is_sure=listed.is_whole)
+        judgement = judged(txn, now_ms, is_sure=not listed.unlisted)
         if judgement is None:
             return
         topic, partition = min(pending.partitions)
@@ -133,7 +133,8 @@ def _was_open(facts: DoctorFacts, held: HeldPartition) -> bool:
     """Whether the transaction already held the partition at the look before."""
     if facts.snapshot_before is None or (facts.over_seconds or 0) < HELD_S:
         return False
-    return log_in(facts.snapshot_before, *held.at).last_stable_offset == held.first_offset
+    log = log_of(facts.snapshot_before.topics, held.at)
+    return log is not None and log.last_stable_offset == held.first_offset
 
 
 def _evidence(txn: OpenTransaction, judgement: Judged) -> dict[str, object]:

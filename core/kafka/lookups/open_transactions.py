@@ -8,7 +8,7 @@ will not end by itself. Source: KIP-664; Kafka's TransactionsCommand.
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from kgroups.core.kafka.admin import ClusterAdmin
@@ -18,7 +18,7 @@ from kgroups.core.kafka.reads.by_leader import ask_leaders, list_offsets
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.messages import decode_passing
-from kgroups.core.open_transactions import HeldPartition, OpenTransaction
+from kgroups.core.open_transactions import HeldPartition, OpenTransaction, Transactions
 from kgroups.core.protocol.batches import CorruptBatch, read_batch_header
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
@@ -26,22 +26,6 @@ from kgroups.core.snapshot import TopicPartition
 
 _DATED: Final = 50
 """So many transactions, at most, are dated by their first records: a batch each is fetched."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transactions:
-    """Transactions that were found.
-
-    Args:
-        open: the transactions, the oldest first.
-        failures: Kafka's error name by partition that could not be asked.
-        unlisted: Kafka's error name by broker that does not tell its transactions: of what it
-            coordinates the states are unknown.
-    """
-
-    open: tuple[OpenTransaction, ...] = ()
-    failures: Mapping[TopicPartition, str] = field(default_factory=dict)
-    unlisted: Mapping[int, str] = field(default_factory=dict)
 
 
 class _Producer(NamedTuple):

@@ -14,13 +14,10 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
 from kgroups.core.kafka.failures import BrokerFailure, item_error
-from kgroups.core.kafka.lookups.open_transactions import (
-    Transactions,
-)
 from kgroups.core.kafka.reads.by_leader import ask_leaders
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.offsets.result import Result, result_of, seen
-from kgroups.core.open_transactions import HeldPartition, OpenTransaction
+from kgroups.core.open_transactions import HeldPartition, OpenTransaction, Transactions
 from kgroups.core.protocol.errors import error_name
 from kgroups.core.protocol.tables.api_keys import Api
 from kgroups.core.protocol.writer import Struct

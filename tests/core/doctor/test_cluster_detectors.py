@@ -16,12 +16,11 @@ from kgroups.core.doctor.cluster_facts import (
     MemberQuota,
     OffsetsPartition,
     PendingOffsets,
-    Transactions,
 )
 from kgroups.core.doctor.examine import DETECTORS, OF_SHARE_GROUPS, examine
 from kgroups.core.doctor.facts import DoctorFacts, Part
 from kgroups.core.history.broker_log import Elections
-from kgroups.core.open_transactions import HeldPartition, OpenTransaction
+from kgroups.core.open_transactions import HeldPartition, OpenTransaction, Transactions
 from kgroups.core.snapshot import Group
 from tests.core.doctor.test_detectors import (
     BOTH,
@@ -63,7 +62,8 @@ def unlisted(ms: int) -> OpenTransaction:
 def held(one: OpenTransaction, committed: int = 90, *, is_whole: bool = True) -> DoctorFacts:
     """Ten records of a transaction, and a commit."""
     given = facts(BOTH, logs=HELD, commits={"t": {0: committed}})
-    return replace(given, transactions=Transactions([one], is_whole))
+    untold = {} if is_whole else {1: "NOT_COORDINATOR"}
+    return replace(given, transactions=Transactions((one,), unlisted=untold))
 
 
 def pending(*transactions: OpenTransaction) -> DoctorFacts:
@@ -286,7 +286,7 @@ def test_one_finding_a_transaction() -> None:
     logs = {"t": {n: HELD["t"][0]._replace(last_stable_offset=90 - n) for n in range(2)}}
     given = facts(BOTH, logs=logs, commits={"t": {0: 0, 1: 0}})
     one = open_for(60 * MINUTE_MS, at(0, 90), at(1, 89), at(0, 3, topic="other"))
-    (finding,) = found(replace(given, transactions=Transactions([one])), "HANGING_TRANSACTION")
+    (finding,) = found(replace(given, transactions=Transactions((one,))), "HANGING_TRANSACTION")
     assert finding.where == {"topic": "t", "partition": 0}
     assert finding.evidence == {
         "producer_id": 7,
