@@ -5,7 +5,7 @@
 absent, never 0. Maps go from topic to partition number to value; partition numbers are `int`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
@@ -227,6 +227,12 @@ class Group:
     leader_is_back: bool = False
     members: tuple[Member, ...] | None = None
     offsets: Mapping[str, Mapping[int, CommittedOffset]] | None = None
+
+    def commits(self) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
+        """Each partition with its commit; nothing where they are not known."""
+        for topic, commits in (self.offsets or {}).items():
+            for number, commit in commits.items():
+                yield (topic, number), commit
 
 
 def led_round(

@@ -69,11 +69,7 @@ def _look(snapshot: ClusterSnapshot, group: Group, within_ms: int) -> Look:
         if group.members is None
         else {member.member_id: _seat(member, topics) for member in group.members},
         all(member.assignment is not None for member in group.members or ()),
-        {
-            (topic, partition): commit.offset
-            for topic, commits in (group.offsets or {}).items()
-            for partition, commit in commits.items()
-        },
+        {at: commit.offset for at, commit in group.commits()},
     )
 
 

@@ -60,11 +60,7 @@ def last_look(name: str, captures: Iterable[ClusterSnapshot], at_ms: int) -> Las
         group = capture.group(name)
         if group is None or group.offsets is None or capture.captured_at_ms > at_ms:
             continue
-        commits = {
-            (topic, number): commit.offset
-            for topic, numbers in group.offsets.items()
-            for number, commit in numbers.items()
-        }
+        commits = {at: commit.offset for at, commit in group.commits()}
         found = LastLook(capture.captured_at_ms, commits, capture.topics)
     return found
 

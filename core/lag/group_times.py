@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 from kgroups.core.lag.group_lag import NO_COMMITS, NO_LOG, OffsetRow, owners_known
 from kgroups.core.lag.window.unread import Place
+from kgroups.core.offsets.scope import log_of
 from kgroups.core.rounds import rebalances_seen
 from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog, TopicPartition
 
@@ -144,11 +145,10 @@ def _at_the_look_before(
     row: OffsetRow, before: ClusterSnapshot, then: Group | None
 ) -> tuple[PartitionLog, int | None]:
     """The log of a partition and the group's commit, as they were."""
-    topic = before.topics.get(row.topic)
-    log = topic.partitions.get(row.partition, NO_LOG) if topic else NO_LOG
+    at = row.topic, row.partition
     commits = (then and then.offsets) or {}
     commit = commits.get(row.topic, NO_COMMITS).get(row.partition)
-    return log, None if commit is None else commit.offset
+    return log_of(before.topics, at) or NO_LOG, None if commit is None else commit.offset
 
 
 def is_usual(lag: int | None, rate_in: float | None) -> bool:

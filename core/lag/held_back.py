@@ -7,6 +7,7 @@ open transaction begins (KIP-98). One that reads uncommitted records commits bey
 from collections.abc import Iterator, Mapping
 
 from kgroups.core.errors import counted
+from kgroups.core.lag.group_lag import NO_LOG
 from kgroups.core.lag.uncommitted import NAMED, ranges_text
 from kgroups.core.offsets.scope import log_of
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
@@ -19,13 +20,11 @@ def held_partitions(snapshot: ClusterSnapshot, group: Group) -> dict[TopicPartit
         Empty where last stable offsets or commits are not known.
     """
     held: dict[TopicPartition, int] = {}
-    for topic, commits in (group.offsets or {}).items():
-        for number, commit in commits.items():
-            log = log_of(snapshot.topics, (topic, number))
-            stable = None if log is None else log.last_stable_offset
-            end = None if log is None else log.log_end_offset
-            if stable == commit.offset and end is not None and stable < end:
-                held[topic, number] = end - stable
+    for at, commit in group.commits():
+        log = log_of(snapshot.topics, at) or NO_LOG
+        stable, end = log.last_stable_offset, log.log_end_offset
+        if stable == commit.offset and end is not None and stable < end:
+            held[at] = end - stable
     return held
 
 
@@ -33,11 +32,10 @@ def held_partition_count(snapshot: ClusterSnapshot, group: Group) -> int | None:
     """How many they are; None where commits, or the last stable offset of one, are not known."""
     if group.offsets is None:
         return None
-    for topic, commits in group.offsets.items():
-        for number in commits:
-            log = log_of(snapshot.topics, (topic, number))
-            if log is not None and log.error is None and log.last_stable_offset is None:
-                return None
+    for at, _ in group.commits():
+        log = log_of(snapshot.topics, at) or NO_LOG
+        if log.error is None and log.last_stable_offset is None:
+            return None
     return len(held_partitions(snapshot, group))
 
 

@@ -88,11 +88,7 @@ def group_expiry(
         group: with members and commits.
         matches: a test of names for a KIP-848 pattern.
     """
-    held = {
-        (topic, number): commit.offset
-        for topic, commits in (group.offsets or {}).items()
-        for number, commit in commits.items()
-    }
+    held = {at: commit.offset for at, commit in group.commits()}
     times = {
         at: logged
         for at, offset in held.items()

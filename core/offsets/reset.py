@@ -193,6 +193,4 @@ def committed(group: Group, at: TopicPartition) -> CommittedOffset | None:
 
 def committed_partitions(group: Group) -> list[TopicPartition]:
     """Every partition that a group committed, in order."""
-    return sorted(
-        (topic, number) for topic, numbers in (group.offsets or {}).items() for number in numbers
-    )
+    return sorted(at for at, _ in group.commits())

@@ -84,9 +84,8 @@ def commit_logs(
 def _keys(group: Group) -> Iterable[OffsetCommitKey | GroupMetadataKey]:
     if group.type == "classic":
         yield GroupMetadataKey(group.group)
-    for topic, commits in (group.offsets or {}).items():
-        for number in commits:
-            yield OffsetCommitKey(group.group, topic, number)
+    for at, _ in group.commits():
+        yield OffsetCommitKey(group.group, *at)
 
 
 def _log_of(

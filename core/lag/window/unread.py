@@ -1,6 +1,7 @@
 """Which records groups will read next: whose times say how old what is unread is. Pure."""
 
-from kgroups.core.lag.group_lag import NO_COMMITS, NO_LOG
+from kgroups.core.lag.group_lag import NO_LOG
+from kgroups.core.offsets.scope import log_of
 from kgroups.core.snapshot import ClusterSnapshot
 
 Place = tuple[str, int, int]
@@ -14,13 +15,11 @@ def unread_places(snapshot: ClusterSnapshot) -> list[Place]:
     """
     places: set[Place] = set()
     for group in snapshot.groups:
-        for name, commits in (group.offsets or {}).items():
-            topic = snapshot.topics.get(name)
-            for number, commit in (commits or NO_COMMITS).items():
-                log = topic.partitions.get(number, NO_LOG) if topic else NO_LOG
-                start, end = log.log_start_offset, log.log_end_offset
-                if log.error is not None or start is None or end is None:
-                    continue
-                if start <= commit.offset < end:
-                    places.add((name, number, commit.offset))
+        for at, commit in group.commits():
+            log = log_of(snapshot.topics, at) or NO_LOG
+            start, end = log.log_start_offset, log.log_end_offset
+            if log.error is not None or start is None or end is None:
+                continue
+            if start <= commit.offset < end:
+                places.add((*at, commit.offset))
     return sorted(places)
