@@ -153,7 +153,6 @@ def snapshot_of(
     groups: Sequence[str] | None = None,
     *,
     file: Path | None = None,
-    members: bool = True,
     offsets: bool = True,
     log_offsets: bool = True,
     isolation: Isolation = "read_uncommitted",
@@ -174,7 +173,6 @@ def snapshot_of(
     assert admin is not None, "either a file or a cluster is asked"
     snapshot = admin.snapshot(
         groups,
-        members=members,
         offsets=offsets,
         log_offsets=log_offsets,
         isolation=isolation,

@@ -18,8 +18,6 @@ from kgroups.core.errors import PatternError, UsageError
 from kgroups.core.patterns import compile_pattern
 from kgroups.core.times import duration_ms
 
-"""Levels of `not` and parentheses; more is no condition that somebody wrote."""
-
 Sort = Literal["sign", "bracket", "text", "number", "word"]
 SIGNS: Final = ("=", "==", "!=", "<", "<=", ">", ">=", "~")
 MULTIPLES: Final[Mapping[str, int]] = {
@@ -45,6 +43,7 @@ FORM: Final = (
     "operators are " + " ".join(SIGNS) + ", and comparisons are joined by `and`, `or` and `not`"
 )
 DEEPEST: Final = 50
+"""Levels of `not` and parentheses; more is no condition that somebody wrote."""
 
 
 class Word(NamedTuple):

@@ -70,13 +70,10 @@ class _Figure:
     read: Callable[[GroupFacts], Value]
 
 
-def _of_group(
-    source: Source, name: str, meaning: str, kind: Kind = "text", unit: str | None = None
-) -> _Figure:
+def _of_group(source: Source, name: str, meaning: str, kind: Kind = "text") -> _Figure:
     """A figure that is an attribute of the group under the same name."""
-    return _Figure(
-        Field(name, kind, unit, meaning), source, lambda facts: getattr(facts.group, name)
-    )
+    field = Field(name, kind, None, meaning)
+    return _Figure(field, source, lambda facts: getattr(facts.group, name))
 
 
 def _of_partitions(name: str, meaning: str, read: Callable[[LagSummary], int | None]) -> _Figure:

@@ -1,11 +1,10 @@
 """The columns of lag reports, known before an engine is started, and questions that name others."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final, Literal
 
-from kgroups.core.errors import UsageError, shorten
+from kgroups.core.errors import UsageError, guess, shorten
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.sql_condition import check_sql
 
@@ -134,7 +133,7 @@ def check_columns(query: LagQuery, source: Source) -> None:
     if query.sort is not None and query.sort not in columns:
         raise UsageError(
             f"a lag report by {query.by} has no column `{query.sort}` to sort by"
-            + guess(query.sort, columns),
+            + guess(query.sort.lower(), columns, most=3),
             hint="one of " + ", ".join(columns),
         )
     if query.sql is not None:
@@ -149,12 +148,6 @@ def _must_have(name: str, columns: Sequence[str], option: str) -> None:
     if name.lower() not in columns:  # Spark takes them in any case
         raise UsageError(
             f"`{shorten(option)}`: this report has no column `{shorten(name)}`"
-            + guess(name, columns),
+            + guess(name.lower(), columns, most=3),
             hint="its columns: " + ", ".join(columns),
         )
-
-
-def guess(name: str, columns: Sequence[str]) -> str:
-    """Suggestions for a misspelled name, as the end of a sentence; empty where nothing is near."""
-    near = get_close_matches(name.lower(), columns, 3)
-    return "; did you mean " + " or ".join(f"`{choice}`" for choice in near) + "?" if near else ""
