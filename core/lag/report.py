@@ -87,7 +87,7 @@ def lag_report(
         ClusterError: a master or Connect server does not answer.
         KgroupsError: Spark failed.
     """
-    from kgroups.core.lag.spark_engine import sized, spark_engine  # PySpark
+    from kgroups.core.lag.spark_engine import spark_engine  # PySpark
 
     query = query or LagQuery()
     check_query(query, "snapshot")
@@ -96,8 +96,7 @@ def lag_report(
     tables = capture_tables(snapshots, record_times)
     rows, few = tables.rows, is_few(tables.rows.num_rows, query)
     tell = progress or (lambda _text: None)
-    session = sized(session, kind_of("snapshot", query), small=few)
-    with spark_engine(session, progress) as engine:
+    with spark_engine(session, progress, kind_of("snapshot", query), small=few) as engine:
         groups = sum(len(snapshot.groups) for snapshot in snapshots)
         tell(f"reading {rows.num_rows:,} partitions of {groups:,} groups")
         questions = Questions.of(engine, query, KEYS.get(query.by, ()))

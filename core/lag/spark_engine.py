@@ -1,7 +1,7 @@
 """Spark as the engine of reports: on this machine, on a cluster, or through Spark Connect."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Final
 
@@ -10,16 +10,18 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
+from kgroups.core.errors import KgroupsError
 from kgroups.core.lag.captures.capture_files import rows_of_files
 from kgroups.core.lag.captures.delta_table import ActiveFile, rows_in
 from kgroups.core.lag.engines import Frame, Given, Query, WrongSql, with_sources
 from kgroups.core.lag.lag_query import EngineName
 from kgroups.core.lag.stores.places import Place, Store
 from kgroups.core.spark.session import (
+    SPARK_ERRORS,
     Progress,
     SessionOptions,
     first_line,
-    running_session,
+    spark_session,
 )
 
 # Tasks that read from a store: so many, or more where each would have more bytes than this.
@@ -121,34 +123,36 @@ def _nullable(kind: pa.DataType) -> pa.DataType:
 
 @contextmanager
 def spark_engine(
-    session: SparkSession | SessionOptions | None, progress: Progress | None = None
+    session: SparkSession | SessionOptions | None,
+    progress: Progress | None,
+    kind: str,
+    *,
+    small: bool,
+    large: bool = False,
 ) -> Iterator[Spark]:
     """An engine on a session that runs, or on one made for the length of a `with` block.
 
+    Args:
+        kind, small, large: as in `SessionOptions`, of a session that is made.
     Raises:
         KgroupsError: Spark did not start, or failed.
     """
-    with running_session(session, progress) as running:
-        engine = Spark(running)
-        try:
-            yield engine
-        finally:
-            engine.release()
-
-
-def sized(
-    session: SparkSession | SessionOptions | None,
-    kind: str,
-    *,
-    small: bool = False,
-    large: bool = False,
-) -> SparkSession | SessionOptions:
-    """Session options fit for the size of the data; a running session is left as it is.
-
-    Args:
-        kind, small, large: as in `SessionOptions`.
-    """
+    opened: AbstractContextManager[SparkSession]
     if session is None or isinstance(session, SessionOptions):
-        options = session or SessionOptions()
-        return replace(options, kind=kind, small=small, large=large)
-    return session
+        options = replace(session or SessionOptions(), kind=kind, small=small, large=large)
+        opened = spark_session(options, progress)
+    else:  # of Connect it is another class
+        opened = nullcontext(session)
+    try:
+        with opened as running:
+            engine = Spark(running)
+            try:
+                yield engine
+            finally:
+                engine.release()
+    except SPARK_ERRORS as exc:  # says nothing any more once the session has ended
+        raise KgroupsError(
+            f"Spark failed: {first_line(exc)}",
+            hint="run with --verbose for Spark's own messages",
+            code="SPARK_FAILED",
+        ) from exc

@@ -129,25 +129,6 @@ def spark_session(
 
 
 @contextlib.contextmanager
-def running_session(
-    session: SparkSession | SessionOptions | None, progress: Progress | None = None
-) -> Iterator[SparkSession]:
-    """The session given, or one made for the length of the block; what Spark throws is ours."""
-    try:
-        if session is None or isinstance(session, SessionOptions):
-            with spark_session(session, progress) as made:
-                yield made
-        else:  # of Connect it is another class
-            yield session
-    except SPARK_ERRORS as exc:  # says nothing any more once the session has ended
-        raise KgroupsError(
-            f"Spark failed: {first_line(exc)}",
-            hint="run with --verbose for Spark's own messages",
-            code="SPARK_FAILED",
-        ) from exc
-
-
-@contextlib.contextmanager
 def py4j_unlogged() -> Iterator[None]:
     """Keep py4j quiet: what it raises it also logs at the root, with the traceback.
 

@@ -109,7 +109,7 @@ def lag_history(
         UsageError: as in `lag_report`.
         ClusterError: the topic cannot be read.
     """
-    from kgroups.core.lag.spark_engine import sized, spark_engine
+    from kgroups.core.lag.spark_engine import spark_engine
     from kgroups.core.lag.window.commit_log import commits_here, read_commits
 
     query = query or LagQuery()
@@ -129,7 +129,7 @@ def lag_history(
     slices = log.slices(query.groups)
     few = is_few(sum(part.most_records for part in slices), query)
     read = commits_here(log, slices, query.groups) if few else None
-    with spark_engine(sized(session, "history", small=few), progress) as engine:
+    with spark_engine(session, progress, "history", small=few) as engine:
         history = _History(engine, query, cluster_name(snapshot), since_ms, until_ms, age_method)
         if read is None:
             tell("reading commits out of __consumer_offsets")

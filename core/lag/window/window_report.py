@@ -102,12 +102,14 @@ def lag_report_over(
 
             opened = stack.enter_context(duckdb_engine())
         else:
-            from kgroups.core.lag.spark_engine import sized, spark_engine
+            from kgroups.core.lag.spark_engine import spark_engine
 
             large = sum(window.size for window, _ in windows) > LARGE_BYTES
-            session = sized(session, kind_of("captures", query), small=few, large=large)
+            kind = kind_of("captures", query)
             stack.enter_context(_named_files(folder))
-            opened = stack.enter_context(spark_engine(session, progress))
+            opened = stack.enter_context(
+                spark_engine(session, progress, kind, small=few, large=large)
+            )
         report = _Report(opened, folder, query, few, progress or (lambda _text: None))
         answer = report.answer(windows, strict=strict)
         return replace(answer, errors=(*strangers, *answer.errors))

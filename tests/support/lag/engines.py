@@ -48,7 +48,7 @@ def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """
     if request.param == "duckdb":
         stand_in = "kgroups.core.lag.spark_engine.spark_engine"
-        monkeypatch.setattr(stand_in, lambda _session, _progress: duckdb_engine())
+        monkeypatch.setattr(stand_in, lambda *_, **__: duckdb_engine())
         return None
     session: SparkSession = request.getfixturevalue("spark")
     return session
