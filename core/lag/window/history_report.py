@@ -8,7 +8,7 @@ reader that stopped from one that stands still.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -23,7 +23,7 @@ from kgroups.core.lag.captures.capture_tables import (
     cluster_name,
 )
 from kgroups.core.lag.captures.capture_window import Span
-from kgroups.core.lag.engines import Engine, Frame, Given, listed
+from kgroups.core.lag.engines import Frame, Given, listed
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.pictures import picture_frames
 from kgroups.core.lag.questions import Questions
@@ -130,129 +130,112 @@ def lag_history(
     few = is_few(sum(part.most_records for part in slices), query)
     read = commits_here(log, slices, query.groups) if few else None
     with spark_engine(session, progress, "history", small=few) as engine:
-        history = _History(engine, query, cluster_name(snapshot), since_ms, until_ms, age_method)
+        name, finer = cluster_name(snapshot), {"stretches": STRETCHES, "age_method": age_method}
+        asks = asking(engine, query, until_ms, cluster=name, since_ms=since_ms, **finer)
         if read is None:
             tell("reading commits out of __consumer_offsets")
             records = engine.keep(Given(read_commits(engine.session, log, slices, query.groups)))
         else:
             records = engine.rows(read)
         now, members = engine.rows(tables.rows), engine.rows(tables.members)
-        answer = history.answer(records, now, members, ends)
-        counts, broken = history.counted(records)
+        spans = {name: Span(since_ms, until_ms)}
+        answer = _answer(asks, query, records, now, members, ends, spans)
+        counts, broken = _counted(asks, records, query.top)
         return replace(
             answer, summary=answer.summary | {"records": counts}, errors=(*answer.errors, *broken)
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _History:
-    """The questions of a history."""
+def _answer(
+    asks: Questions,
+    query: LagQuery,
+    records: Frame,
+    now: Frame,
+    members: Frame,
+    ends: Ends,
+    spans: Mapping[str, Span],
+) -> LagReport:
+    """The rows of the report, its totals and pictures.
 
-    engine: Engine
-    query: LagQuery
-    cluster: str
-    since_ms: int
-    until_ms: int
-    age_method: str
+    Args:
+        records: in `commit_log.COMMITS`.
+        now, members: the groups as they are now.
+        spans: the window, by the cluster's name.
+    """
+    ((since_ms, until_ms),) = spans.values()
+    commits = asks.ask("commits", log=records)
+    inside = asks.put(f"SELECT * FROM {{commits}} WHERE {INSIDE}", commits=commits)
+    parts, past = [now], None
+    if ends:
+        table = asks.engine.rows(_ends_table(ends))
+        past = asks.ask("past_captures", commits=commits, now=now, ends=table)
+    if past is not None and until_ms in ends:
+        at_end = f"SELECT {listed(FACTS)} FROM {{past}} WHERE captured_at_ms = :until_ms"
+        now = asks.put(at_end, past=past)
+        members = asks.put("SELECT * FROM {members} WHERE false", members=members)
+        parts = [now]
+    before = f"SELECT {listed(FACTS)} FROM {{part}} WHERE captured_at_ms < :until_ms"
+    parts += [
+        asks.put(f"{before} AND captured_at_ms >= :since_ms", part=part)
+        for part in (inside, past)
+        if part is not None
+    ]
+    figures = figures_of(asks, _union(asks, parts), spans, rated_from=RATED_FROM if ends else "0")
+    if past is not None and not {*OWNERS}.isdisjoint(asks.keys):
+        owned = _owned(asks, past, now, before)
+        figures = figures._replace(peaks=asks.ask("peaks", lagged=owned))
+    if query.pictures:
+        figures = figures._replace(series=asks.engine.keep(figures.series))
+    report = by_key(asks, figures)
+    report = asks.ask("with_commits", report=report, series=figures.series, commits=inside)
+    loads = asks.ask("loads", lagged=figures.newest, members=members)
+    report = with_members(asks, report, query.by, loads)
+    others = totals_of(asks, figures.newest, loads)
+    if query.pictures:
+        moments = None if past is None else lagged_of(asks, past, FACTS)
+        others |= picture_frames(asks, figures.series, moments)
+    answer = answered(asks, report, query, "history", query.sort or "lag", others)
+    times = {"since_ms": since_ms, "until_ms": until_ms}
+    return replace(answer, summary=answer.summary | times)
 
-    @property
-    def questions(self) -> Questions:
-        """With a finer cut of the time."""
-        return asking(
-            self.engine,
-            self.query,
-            self.until_ms,
-            cluster=self.cluster,
-            since_ms=self.since_ms,
-            stretches=STRETCHES,
-            age_method=self.age_method,
-        )
 
-    def answer(self, records: Frame, snapshot: Frame, members: Frame, ends: Ends) -> LagReport:
-        """The rows of the report, its totals and pictures.
+def _owned(asks: Questions, past: Frame, now: Frame, before: str) -> Frame:
+    """Captures that know lag, as if everything had belonged to whom it does now."""
+    facts = [name for name in FACTS if name not in OWNERS]
+    columns = ", ".join([f"past.`{name}`" for name in facts] + [f"now.`{name}`" for name in OWNERS])
+    then = asks.put(before, part=past)
+    joined = asks.put(
+        f"SELECT {columns} FROM {{then}} AS past"
+        " JOIN {now} AS now USING (cluster, `group`, topic, partition)",
+        then=then,
+        now=now,
+    )
+    names = [*facts, *OWNERS]
+    return lagged_of(asks, _union(asks, [joined, now], names), names)
 
-        Args:
-            records: in `commit_log.COMMITS`.
-            snapshot, members: the groups as they are now.
-        """
-        asks, query = self.questions, self.query
-        commits = asks.ask("commits", log=records)
-        inside = asks.put(f"SELECT * FROM {{commits}} WHERE {INSIDE}", commits=commits)
-        parts, now, past = [snapshot], snapshot, None
-        if ends:
-            table = self.engine.rows(_ends_table(ends))
-            past = asks.ask("past_captures", commits=commits, now=snapshot, ends=table)
-        if past is not None and self.until_ms in ends:
-            at_end = f"SELECT {listed(FACTS)} FROM {{past}} WHERE captured_at_ms = :until_ms"
-            now = asks.put(at_end, past=past)
-            members = asks.put("SELECT * FROM {members} WHERE false", members=members)
-            parts = [now]
-        before = f"SELECT {listed(FACTS)} FROM {{part}} WHERE captured_at_ms < :until_ms"
-        parts += [
-            asks.put(f"{before} AND captured_at_ms >= :since_ms", part=part)
-            for part in (inside, past)
-            if part is not None
-        ]
-        figures = figures_of(
-            asks,
-            _union(asks, parts),
-            {self.cluster: Span(self.since_ms, self.until_ms)},
-            rated_from=RATED_FROM if ends else "0",
-        )
-        if past is not None and not {*OWNERS}.isdisjoint(asks.keys):
-            owned = self._owned(asks, past, now, before)
-            figures = figures._replace(peaks=asks.ask("peaks", lagged=owned))
-        if query.pictures:
-            figures = figures._replace(series=self.engine.keep(figures.series))
-        report = by_key(asks, figures)
-        report = asks.ask("with_commits", report=report, series=figures.series, commits=inside)
-        loads = asks.ask("loads", lagged=figures.newest, members=members)
-        report = with_members(asks, report, query.by, loads)
-        others = totals_of(asks, figures.newest, loads)
-        if query.pictures:
-            moments = None if past is None else lagged_of(asks, past, FACTS)
-            others |= picture_frames(asks, figures.series, moments)
-        answer = answered(asks, report, query, "history", query.sort or "lag", others)
-        times = {"since_ms": self.since_ms, "until_ms": self.until_ms}
-        return replace(answer, summary=answer.summary | times)
 
-    def _owned(self, asks: Questions, past: Frame, now: Frame, before: str) -> Frame:
-        """Captures that know lag, as if everything had belonged to whom it does now."""
-        facts = [name for name in FACTS if name not in OWNERS]
-        columns = ", ".join(
-            [f"past.`{name}`" for name in facts] + [f"now.`{name}`" for name in OWNERS]
+def _counted(
+    asks: Questions, records: Frame, top: int
+) -> tuple[dict[str, int], tuple[ItemError, ...]]:
+    """Records of the log by kind, and the first of those that could not be read."""
+    broken = (
+        "SELECT log_partition, log_offset, error FROM {records} WHERE kind = 'broken'"
+        f" ORDER BY log_partition, log_offset LIMIT {top}"
+    )
+    kinds = "SELECT kind, count(*) AS records FROM {records} GROUP BY kind"
+    answers = asks.together(
+        {"kinds": asks.put(kinds, records=records), "broken": asks.put(broken, records=records)}
+    )
+    counts = {row["kind"]: row["records"] for row in answers["kinds"].to_pylist()}
+    errors = (
+        ItemError(
+            f"__consumer_offsets-{row['log_partition']} offset {row['log_offset']}",
+            "CORRUPT_RECORD",
+            row["error"],
         )
-        then = asks.put(before, part=past)
-        joined = asks.put(
-            f"SELECT {columns} FROM {{then}} AS past"
-            " JOIN {now} AS now USING (cluster, `group`, topic, partition)",
-            then=then,
-            now=now,
-        )
-        names = [*facts, *OWNERS]
-        return lagged_of(asks, _union(asks, [joined, now], names), names)
-
-    def counted(self, records: Frame) -> tuple[dict[str, int], tuple[ItemError, ...]]:
-        """Records of the log by kind, and the first of those that could not be read."""
-        asks = self.questions
-        broken = (
-            "SELECT log_partition, log_offset, error FROM {records} WHERE kind = 'broken'"
-            f" ORDER BY log_partition, log_offset LIMIT {self.query.top}"
-        )
-        kinds = "SELECT kind, count(*) AS records FROM {records} GROUP BY kind"
-        answers = asks.together(
-            {"kinds": asks.put(kinds, records=records), "broken": asks.put(broken, records=records)}
-        )
-        counts = {row["kind"]: row["records"] for row in answers["kinds"].to_pylist()}
-        errors = (
-            ItemError(
-                f"__consumer_offsets-{row['log_partition']} offset {row['log_offset']}",
-                "CORRUPT_RECORD",
-                row["error"],
-            )
-            for row in answers["broken"].to_pylist()
-        )
-        return dict.fromkeys(KINDS, 0) | counts, tuple(errors)
+        for row in answers["broken"].to_pylist()
+    )
+    return dict.fromkeys(KINDS, 0) | counts, tuple(errors)
 
 
 INSIDE: Final = "captured_at_ms BETWEEN :since_ms AND :until_ms"
