@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import PatternError, UsageError
-from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.captures.table_columns import arrow_schema, table_of
 from kgroups.core.lag.group_lag import HIDDEN_LOG, NO_COMMIT, NO_LOG, NOBODY, topics_read
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
@@ -22,6 +22,7 @@ class CaptureTables(NamedTuple):
     topics: "pa.Table"
 
 
+Tuples = list[tuple[Any, ...]]
 # Topic, partition and offset to when the record there, or the next one, was written.
 RecordTimes = Mapping[tuple[str, int, int], int]
 NO_TIMES: RecordTimes = MappingProxyType({})
@@ -37,14 +38,14 @@ def capture_tables(
     Returns:
         Rows by group, topic and partition within a snapshot; members in the broker's order.
     """
-    rows, members, topics = _Table("rows"), _Table("members"), _Table("topics")
+    rows, members, topics = Tuples(), Tuples(), Tuples()
     for snapshot in snapshots:
         capture = (snapshot.captured_at_ms, cluster_name(snapshot))
         reads = Subscriptions(snapshot)
         for group in snapshot.groups:
             _add_rows(rows, capture, snapshot, group, record_times)
             for ordinal, member in enumerate(group.members or ()):
-                members.add(
+                members.append(
                     (
                         *(*capture, group.group, group.type, ordinal),
                         *_member(member, reads),
@@ -53,8 +54,12 @@ def capture_tables(
                     )
                 )
         for topic in snapshot.topics.values():
-            topics.add((*capture, *_topic(topic)))
-    return CaptureTables(rows.to_arrow(), members.to_arrow(), topics.to_arrow())
+            topics.append((*capture, *_topic(topic)))
+    return CaptureTables(
+        table_of(rows, arrow_schema("rows")),
+        table_of(members, arrow_schema("members")),
+        table_of(topics, arrow_schema("topics")),
+    )
 
 
 def plan_tables(
@@ -68,7 +73,7 @@ def plan_tables(
         assumed_ids: group and name of a member that joins -> the id drawn for it.
         leader_of: the client library whose rules a group's plan follows.
     """
-    members, topics = _Table("plan_members"), _Table("topics")
+    members, topics = Tuples(), Tuples()
     for snapshot in snapshots:
         capture = (snapshot.captured_at_ms, cluster_name(snapshot))
         reads = Subscriptions(snapshot)
@@ -77,10 +82,13 @@ def plan_tables(
             for ordinal, member in enumerate(group.members or ()):
                 assumed = assumed_ids.get((group.group, member.member_id))
                 facts = (*_member(member, reads), group.assignor, assumed, leader)
-                members.add((*capture, group.group, group.type, ordinal, *facts))
+                members.append((*capture, group.group, group.type, ordinal, *facts))
         for topic in snapshot.topics.values():
-            topics.add((*capture, *_topic(topic)))
-    return members.to_arrow(), topics.to_arrow()
+            topics.append((*capture, *_topic(topic)))
+    return (
+        table_of(members, arrow_schema("plan_members")),
+        table_of(topics, arrow_schema("topics")),
+    )
 
 
 class Subscriptions:
@@ -115,26 +123,8 @@ def cluster_name(snapshot: ClusterSnapshot) -> str:
     return snapshot.cluster_id or snapshot.bootstrap or "unknown"
 
 
-class _Table:
-    """Tuples on their way to an Arrow table."""
-
-    def __init__(self, name: str) -> None:
-        self._schema = arrow_schema(name)
-        self._tuples: list[tuple[Any, ...]] = []
-        self.add = self._tuples.append
-
-    def to_arrow(self) -> "pa.Table":
-        """The table; column by column, because Arrow reads a list much faster than rows."""
-        import pyarrow as pa
-
-        schema = self._schema
-        columns = list(zip(*self._tuples, strict=True)) or [()] * len(schema)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=schema)
-
-
 def _add_rows(
-    table: _Table,
+    rows: Tuples,
     capture: tuple[int, str],
     snapshot: ClusterSnapshot,
     group: Group,
@@ -143,7 +133,7 @@ def _add_rows(
     """The rows of a group: every partition of the topics that it reads or has committed."""
     head = (*capture, group.group, group.type, group.state)
     hidden = snapshot.hidden_topics
-    add = table.add
+    add = rows.append
     for name, logs, commits, owners, partitions in topics_read(snapshot.topics, group):
         is_hidden = name in hidden
         no_log = HIDDEN_LOG if is_hidden else NO_LOG

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.lag.captures.delta_log import check_path, opened, set_log_aside
-from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, table_of
 from kgroups.core.lag.stores.held_tables import CHECKPOINT_EVERY, HeldTables
 from kgroups.core.lag.stores.places import (
     Place,
@@ -384,8 +384,4 @@ def marks_of(rows: pa.Table, cluster: str, times: Iterable[int]) -> pa.Table:
     facts = [
         (at_ms, cluster, *of_time.get(at_ms, (0, 0)), SCHEMA_VERSION) for at_ms in sorted(times)
     ]
-    columns = [
-        pa.array(column, field.type)
-        for column, field in zip(zip(*facts, strict=True), CAPTURES, strict=True)
-    ]
-    return dated(pa.Table.from_arrays(columns, schema=CAPTURES))
+    return dated(table_of(facts, CAPTURES))

@@ -6,7 +6,7 @@ many captures can be put together. A column added later is nullable and goes at 
 fill it with null in older files.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -165,3 +165,12 @@ def _arrow_types() -> dict[str, Any]:
         OWNED: list_of(owned),
         RACKS: list_of(list_of(string, nullable=True)),
     }
+
+
+def table_of(rows: Sequence[tuple[Any, ...]], schema: "pa.Schema") -> "pa.Table":
+    """Tuples as a table; column by column, because Arrow reads a list much faster than rows."""
+    import pyarrow as pa
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)

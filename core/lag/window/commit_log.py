@@ -22,6 +22,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 
 from kgroups.core.coordinator.log.record_codec import decode_key, decode_record
 from kgroups.core.coordinator.log.records import OffsetCommitKey, OffsetCommitValue
+from kgroups.core.lag.captures.table_columns import table_of
 from kgroups.core.protocol.reader import DecodeError
 
 if TYPE_CHECKING:
@@ -206,11 +207,7 @@ def decoded(
             (part.partition, *parse_record(record, keys), *(parse_rest(record) if is_whole else ()))
             for record in records
         ]
-        columns = [
-            pa.array(values, field.type)
-            for values, field in zip(zip(*rows, strict=True), schema, strict=True)
-        ]
-        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        (batch,) = table_of(rows, schema).to_batches()
         if groups is not None:
             group = batch["group"]
             kept = pc.is_in(group, pa.array(groups, pa.string()))

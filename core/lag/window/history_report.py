@@ -23,6 +23,7 @@ from kgroups.core.lag.captures.capture_tables import (
     cluster_name,
 )
 from kgroups.core.lag.captures.capture_window import Span
+from kgroups.core.lag.captures.table_columns import table_of
 from kgroups.core.lag.engines import Frame, Given, listed
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.pictures import picture_frames
@@ -251,6 +252,4 @@ def _union(asks: Questions, frames: list[Any], names: Any = FACTS) -> Frame:
 def _ends_table(ends: Ends) -> pa.Table:
     """The ends in `END`."""
     cells = [(at_ms, *at, end) for at_ms, own in sorted(ends.items()) for at, end in own.items()]
-    columns = list(zip(*cells, strict=True)) or [()] * len(END)
-    arrays = [pa.array(c, field.type) for c, field in zip(columns, END, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=END)
+    return table_of(cells, END)
