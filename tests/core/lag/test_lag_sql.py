@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kgroups.core.lag.answer import totals_of
@@ -12,6 +13,7 @@ from kgroups.core.lag.engines import Engine, Frame
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.questions import Questions
 from kgroups.core.lag.report import NO_PEAKS, lagged_of
+from kgroups.core.lag.report_columns import PLANNED_KEYS
 from kgroups.core.lag.window.window_figures import FACTS
 from tests.support.lag.capture_writer import captured_row, table_of
 from tests.support.lag.engines import ENGINES, engine_of
@@ -157,3 +159,27 @@ def test_capture_tables_of_nothing() -> None:
     tables = capture_tables([fleet(3, groups=0)])
     assert tables.rows.num_rows == tables.members.num_rows == 0
     assert tables.rows.schema.names == arrow_schema("rows").names
+
+
+def test_assignors_over_the_whole_fleet(engine: Engine) -> None:
+    """Sums of what is planned by group, and how many groups get better or worse."""
+    figures = ("gain", "gain_with_member", "moved", "member_count", "idle_members")
+    planned = [f"planned_{name}" for name in figures[3:]]
+    rows = [
+        {"cluster": "c1", "assignor": name, "group": f"{group}"}
+        | {figure: gain + place for place, figure in enumerate((*figures, *planned))}
+        for name, gains in {"range": (300, 0, -7), "uniform": (0, 0, 0)}.items()
+        for group, gain in enumerate(gains)
+    ]
+    questions = Questions.of(engine, LagQuery(by="assignor"), PLANNED_KEYS["assignor"])
+    frame = questions.ask("planned_assignors", planned=engine.rows(pa.Table.from_pylist(rows)))
+    found = {row["assignor"]: row for row in engine.fetch(frame).to_pylist()}
+    assert {name: (row["better"], row["worse"]) for name, row in found.items()} == {
+        "range": (1, 1),
+        "uniform": (0, 0),
+    }
+    for name, row in found.items():
+        own = [one for one in rows if one["assignor"] == name]
+        assert (row["cluster"], row["groups"]) == ("c1", 3)
+        sums = {figure: sum(int(one[figure]) for one in own) for figure in (*figures, *planned)}
+        assert {figure: row[figure] for figure in sums} == sums

@@ -274,8 +274,6 @@ def test_planned_groups_name_the_gain(spark: SparkSession, monkeypatch: pytest.M
         "planned_member_lag_stddev": 200.0,
         "moved": 2,
     }
-    (fleet_row,) = ask(spark, snapshot, by="assignor", assignors=("range",)).items
-    assert (fleet_row["groups"], fleet_row["better"], fleet_row["gain"]) == (10, 1, 300)
 
 
 @pytest.mark.slow(
