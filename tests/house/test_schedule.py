@@ -90,6 +90,7 @@ def test_what_is_shared_is_a_fixture() -> None:
             "tests/conftest.py",
             "tests/core/coordinator/conftest.py",
             "tests/official/conftest.py",
+            "tests/pages/conftest.py",
             "tests/support/spark_session.py",
         )
     )
