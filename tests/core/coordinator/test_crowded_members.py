@@ -29,7 +29,7 @@ from tests.support.planning.crowded_ids import CAPACITY, CrowdedIds
 
 pytestmark = pytest.mark.oracle
 
-GROUPS = 25
+GROUPS = 12
 STEPS = 12
 FIRST: Json = {"subscribedTopicNames": ["t", "u"], "serverAssignor": "uniform"}
 
