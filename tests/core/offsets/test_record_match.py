@@ -96,9 +96,11 @@ def a_record(number: int, offset: int, alike: frozenset[int]) -> Spot:
     return Spot(offset, time_ms, fingerprint(Record(offset, time_ms, None, b"%d" % number)))
 
 
-def test_random_logs() -> None:
+@pytest.mark.share(4)
+@pytest.mark.parametrize("thousand", range(3))
+def test_random_logs(thousand: int) -> None:
     """None is skipped; none is read again where it is exact; it is found if nothing is lost."""
-    for seed in range(3_000):
+    for seed in range(thousand * 1_000, (thousand + 1) * 1_000):
         dice = random.Random(seed)
         count = dice.randint(0, 140)
         alike = frozenset(n for n in range(1, count) if dice.random() < dice.choice([0, 0.1, 0.6]))
