@@ -1,5 +1,6 @@
 """`kgroups lag`: reports on lag, computed by Spark or DuckDB."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -7,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from kgroups.cli.captures import place_of
-from kgroups.cli.choosing import GroupNames, choice_of, chosen_of, snapshot_of_choice
+from kgroups.cli.choosing import Choice, GroupNames, choice_of, chosen_of, snapshot_of_choice
 from kgroups.cli.commands.lag.lag_answer import (
     check_places,
     lag_document,
@@ -45,12 +46,14 @@ from kgroups.cli.pages.render import prepare_pages
 from kgroups.cli.params import FromFile, GlobalOptions, HtmlFile, assignor_names, options_of
 from kgroups.cli.source import asked
 from kgroups.cli.usage import Texts, option
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.lag_query import EngineName
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.planning.leaders.evidence import Evidence
 from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
@@ -196,15 +199,9 @@ def report(
     if html is not None:
         prepare_pages()
     if captures is None:
-        with asked(options, file) as admin:
-            snapshot = snapshot_of_choice(
-                admin, choice, file=file, isolation=isolation, progress=printer.progress
-            )
-            times, failed = (
-                next_times(admin, snapshot, printer, printer.waiting)
-                if admin is not None and record_times
-                else ({}, ())
-            )
+        snapshot, times, failed = _looked(
+            printer, choice, file, isolation, record_times=record_times
+        )
         answer = lag_report(
             [snapshot], query, session=session, progress=line.step, record_times=times
         )
@@ -227,6 +224,23 @@ def report(
         shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
     write_files(answer, shown, html, parquet)
     show_and_end(printer, chosen.of(shown))
+
+
+def _looked(
+    printer: Printer, choice: Choice, file: Path | None, isolation: Isolation, *, record_times: bool
+) -> tuple[ClusterSnapshot, Mapping[tuple[str, int, int], int], tuple[ItemError, ...]]:
+    """The groups that are meant, of the cluster or of a file, and what `next_times` says of them.
+
+    Args:
+        record_times: whether that is asked for.
+    """
+    with asked(printer.options, file) as admin:
+        snapshot = snapshot_of_choice(
+            admin, choice, file=file, isolation=isolation, progress=printer.progress
+        )
+        if admin is None or not record_times:
+            return snapshot, {}, ()
+        return snapshot, *next_times(admin, snapshot, printer, printer.waiting)
 
 
 def _engine_of(

@@ -289,10 +289,9 @@ def _saved_plan(
 
 def note_lost_acknowledgements(run: Run, groups: Sequence[str]) -> None:
     """Say what no undo file brings back of share groups, where there are some; once a command."""
-    code = "ACKNOWLEDGEMENTS_LOST"
-    if groups and all(note.code != code for note in TOLD.notes):
+    if groups and all(note.code != "ACKNOWLEDGEMENTS_LOST" for note in TOLD.notes):
         text = "undo restores only the start offsets of share groups, no acknowledgements"
-        run.printer.note(code, text, of_a_write=True)
+        run.printer.note("ACKNOWLEDGEMENTS_LOST", text, of_a_write=True)
 
 
 def share_groups(admin: ClusterAdmin, items: Iterable[WriteItem]) -> list[str]:
