@@ -132,7 +132,7 @@ def translated(text: str, parameters: Mapping[str, object]) -> str:
 
 @lru_cache(maxsize=64)
 def _translated(text: str) -> str:
-    """The same with placeholders of parameters: to translate takes longer than to answer."""
+    """The same with placeholders for parameters; kept, as translating is half of a small report."""
 
     def own(node: Any) -> Any:
         if isinstance(node, exp.Hint):

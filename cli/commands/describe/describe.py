@@ -297,7 +297,7 @@ def look(printer: Printer, request: Request, admin: ClusterAdmin | None) -> Repo
     if request.where is not None:
         snapshot = request.where.cut(snapshot, said.append, times)
     held = {group.group: held_partitions(snapshot, group) for group in snapshot.groups}
-    said = [*(Note("HELD_BY_TRANSACTION", text) for text in held_notes(held)), *said]
+    said += (Note("HELD_BY_TRANSACTION", text) for text in held_notes(held))
     deliveries, unknown = delivery_view.learn_deliveries(printer, admin, snapshot, views)
     said += unknown
     items = describe_items(

@@ -45,9 +45,9 @@ SIZES: Final = {
     "share": "group.share.max.size",
 }
 MOST_SETTINGS: Final = 100
-"""Groups whose own settings are read: one request a coordinator, whose work grows with them."""
+"""Groups whose own settings are read, with one request per coordinator."""
 MOST_SHARE_GROUPS: Final = 20
-"""Share groups of which it is read what became of their records."""
+"""Share groups whose deliveries are read."""
 
 Step = Callable[[ClusterAdmin, Sequence[DoctorFacts]], list[DoctorFacts]]
 

@@ -339,16 +339,15 @@ def test_all_groups_are_described_as_one_by_one(
     admin: ClusterAdmin, live: dict[str, LiveGroup]
 ) -> None:
     """Asking for every group gives the same groups as asking for each, once they are at rest."""
-    everything = admin.snapshot()
 
-    def differ() -> list[str]:
-        nonlocal everything
+    def same() -> list[str]:
         everything = admin.snapshot()
         assert everything.errors == ()
-        return [name for name in (*live, EMPTY) if everything.group(name) != _group(admin, name)]
+        if any(everything.group(name) != _group(admin, name) for name in (*live, EMPTY)):
+            return []
+        return [group.group for group in everything.groups]
 
-    wait_until(lambda: not differ(), "all groups are described as one by one")
-    names = [group.group for group in everything.groups]
+    names = wait_until(same, "all groups are described as one by one")
     assert names == sorted(names)
 
 
