@@ -1,5 +1,6 @@
 """Spark as the engine of reports: on this machine, on a cluster, or through Spark Connect."""
 
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -36,7 +37,7 @@ class Spark:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
-        self._kept: list[DataFrame] = []
+        self._kept: dict[str, DataFrame] = {}
 
     def rows(self, table: pa.Table, *, few: bool = True) -> Given:
         """A table of the driver."""
@@ -76,7 +77,7 @@ class Spark:
                     yield from rows_in(shares[number], schema)
 
         tasks = self.session.range(0, len(shares), 1, len(shares))
-        return self.keep(Given(tasks.mapInArrow(read, from_arrow_schema(schema))))
+        return self.keep_rows(tasks.mapInArrow(read, from_arrow_schema(schema)))
 
     def frame(self, answer: Frame) -> DataFrame:
         """The answer as a DataFrame, which Spark computes when its rows are wanted."""
@@ -84,24 +85,39 @@ class Spark:
             given: DataFrame = answer.frame
             return given
         query = Query(answer)
-        names = [f"source_{number}" for number in range(len(query.given))]
-        text = query.text.replace("{", "{{").replace("}", "}}")
-        text = with_sources(text, [f"{{{name}}}" for name in names])
-        frames = {name: given.frame for name, given in zip(names, query.given, strict=True)}
+        views = {id(frame): view for view, frame in self._kept.items()}
+        frames = {f"source_{number}": given.frame for number, given in enumerate(query.given)}
+        names = [views.get(id(frame), f"{{{name}}}") for name, frame in frames.items()]
+        text = with_sources(query.text.replace("{", "{{").replace("}", "}}"), names)
         try:
             return self.session.sql(text, args=query.parameters, **frames)
         except (AnalysisException, ParseException) as exc:
             raise WrongSql(first_line(exc)) from exc
 
     def keep(self, answer: Frame) -> Given:
-        """The same, in memory once it was computed, until the report is done."""
-        self._kept.append(self.frame(answer).persist())
-        return Given(self._kept[-1])
+        """The same, computed once however often it is asked for.
+
+        What `persist` keeps is not found again where one query is a part of another: Spark numbers
+        the CTEs of both anew.
+        """
+        return Given(self.frame(answer).localCheckpoint(eager=False))
+
+    def keep_rows(self, frame: DataFrame) -> Given:
+        """Rows from elsewhere, perhaps many: read once, compressed, until the report is done.
+
+        With a view that is dropped Spark forgets what it keeps of the same rows, and `sql` drops
+        those that it makes of frames; so these have a view of their own.
+        """
+        view = f"kgroups_{uuid.uuid4().hex}"
+        self._kept[view] = frame.persist()
+        self._kept[view].createOrReplaceTempView(view)
+        return Given(self._kept[view])
 
     def release(self) -> None:
-        """Forgets what was kept."""
-        for frame in self._kept:
+        """Forgets the rows that were kept."""
+        for view, frame in self._kept.items():
             frame.unpersist()
+            self.session.catalog.dropTempView(view)
 
     def fetch(self, answer: Frame) -> pa.Table:
         """All rows; any value of them may be null (`toArrow` fails on structs that are)."""

@@ -39,11 +39,8 @@ LOCAL_CONF: Mapping[str, str] = {
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
 }
 
-# Compiling the code of whole stages takes longer than to interpret them over a few rows. That of
-# expressions is soon compiled: interpreted, 100,000 rows take 7 s more, and 5,000 no less.
+# Of a table so small that all of it is one task, also on a Connect server.
 SMALL_CONF: Mapping[str, str] = {
-    "spark.sql.codegen.wholeStage": "false",
-    # All of it is one task, also on a Connect server.
     **LOCAL_CONF,
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",

@@ -24,7 +24,7 @@ from kgroups.core.lag.captures.capture_tables import (
 )
 from kgroups.core.lag.captures.capture_window import Span
 from kgroups.core.lag.captures.table_columns import table_of
-from kgroups.core.lag.engines import Frame, Given, listed
+from kgroups.core.lag.engines import Frame, listed
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.pictures import picture_frames
 from kgroups.core.lag.questions import Questions
@@ -135,7 +135,7 @@ def lag_history(
         asks = asking(engine, query, until_ms, cluster=name, since_ms=since_ms, **finer)
         if read is None:
             tell("reading commits out of __consumer_offsets")
-            records = engine.keep(Given(read_commits(engine.session, log, slices, query.groups)))
+            records = engine.keep_rows(read_commits(engine.session, log, slices, query.groups))
         else:
             records = engine.rows(read)
         now, members = engine.rows(tables.rows), engine.rows(tables.members)

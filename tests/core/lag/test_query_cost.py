@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from py4j.clientserver import JavaClient
 from py4j.java_gateway import GatewayClient
 from pyspark.sql import SparkSession
 
 from kgroups.cli.commands.lag.lag_options import conditions_on_rows
+from kgroups.core.lag.engines import Asked, Given
 from kgroups.core.lag.lag_query import LagQuery
 from kgroups.core.lag.report import lag_report
+from kgroups.core.lag.spark_engine import Spark
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
@@ -130,3 +133,34 @@ def test_a_report_on_few_captures_shuffles_nothing(
         spark.conf.set(name, str(before))
     assert (cost.jobs, cost.stages) == (1, 2)
     assert cost.calls <= MOST_CALLS
+
+
+@pytest.mark.parametrize("kept", ["rows", "answer", "rows of an answer"])
+def test_what_is_kept_is_computed_once(spark: SparkSession, tmp_path: Path, kept: str) -> None:
+    """By one query that asks for it twice, each time within another, and by the next."""
+    runs = tmp_path / "runs"
+
+    def noted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with runs.open("a") as file:
+            file.write("one\n")
+        yield from batches
+
+    engine = Spark(spark)
+    try:
+        rows = spark.range(0, 3, 1, 1).mapInArrow(noted, "id long")
+        text = "WITH doubles AS (SELECT id * 2 AS id FROM {rows}) SELECT id FROM doubles"
+        if kept == "rows":
+            source = engine.keep_rows(rows)
+        elif kept == "answer":
+            source = engine.keep(Asked(text, {}, {"rows": Given(rows)}))
+        else:
+            answer = engine.frame(Asked(text, {}, {"rows": Given(spark.range(0, 3, 1, 1))}))
+            source = engine.keep(Given(answer.mapInArrow(noted, "id long")))
+        text = "SELECT sum(id) AS total FROM {rows}"
+        sums = {name: Asked(text, {}, {"rows": source}) for name in ("first", "second")}
+        halves = "SELECT total FROM {first} UNION ALL SELECT total FROM {second}"
+        totals = [engine.fetch(Asked(halves, {}, sums))["total"].to_pylist() for _ in range(2)]
+    finally:
+        engine.release()
+    assert totals == [[3, 3] if kept == "rows" else [6, 6]] * 2
+    assert runs.read_text().splitlines() == ["one"]
