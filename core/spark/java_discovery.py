@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from kgroups.core.errors import KgroupsError
 
 MIN_JAVA = 17
 PREFIX = "spark-"
+UNUSED_S = 60 * 86_400.0
+"""An archive that no run has used for so long is of a Java or a Spark that is gone."""
 
 
 def find_java() -> Path:
@@ -84,6 +87,8 @@ class ClassArchive:
         path = folder / name
         _remove_abandoned(folder)
         is_first = not any(folder.glob(f"{PREFIX}*.jsa"))
+        with contextlib.suppress(OSError):
+            os.utime(path)  # used now
         return cls(path, is_new=not path.exists(), is_first=is_first)
 
     @property
@@ -101,6 +106,7 @@ class ClassArchive:
         if self.is_new:
             with contextlib.suppress(FileNotFoundError):  # the JVM has written none
                 self._written.replace(self.path)
+                _remove_unused(self.path.parent)
 
     def discard(self) -> None:
         """Removes what the JVM has written, where it is not to be kept."""
@@ -108,8 +114,16 @@ class ClassArchive:
             self._written.unlink(missing_ok=True)
 
 
+def _remove_unused(folder: Path) -> None:
+    """Removes archives, 170 MB each, of other Javas and Sparks that no run has used for long."""
+    for path in folder.glob(f"{PREFIX}*.jsa"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - UNUSED_S:
+                path.unlink()
+
+
 def _remove_abandoned(folder: Path) -> None:
-    """Removes archives, 100 MB each, of processes that ended before they could give them a name."""
+    """Removes archives of processes that ended before they could give them a name."""
     for path in folder.glob(f"{PREFIX}*.*"):
         number = path.suffix.removeprefix(".")
         if number.isdigit() and not _runs(int(number)):

@@ -1,5 +1,6 @@
 """Making a session: what it needs, what it says, and that it says nothing else."""
 
+import dataclasses
 import os
 import sys
 import textwrap
@@ -66,6 +67,26 @@ def test_that_classes_are_kept_is_said_once_a_folder(tmp_path: Path) -> None:
         later = ClassArchive.of(find_java(), tmp_path, kind)
         assert later is not None
         assert (later.is_new, later.is_first) == (is_new, False)
+
+
+def test_archives_that_nothing_uses_any_more_are_removed(tmp_path: Path) -> None:
+    """When a new one is kept; each run that uses one says so."""
+    gone, used = (tmp_path / f"spark-{name}-0123456789abcdef.jsa" for name in ("plan", "page"))
+    own = ClassArchive.of(find_java(), tmp_path)
+    assert own is not None
+    own.path.touch()
+    for path in (gone, used, own.path):
+        path.touch()
+        os.utime(path, (0, 0))
+    os.utime(used)
+    assert ClassArchive.of(find_java(), tmp_path) == dataclasses.replace(
+        own, is_new=False, is_first=False
+    )
+    new = ClassArchive.of(find_java(), tmp_path, "snapshot")
+    assert new is not None
+    new.path.with_suffix(f".{os.getpid()}").touch()
+    new.keep()
+    assert {path.name for path in tmp_path.iterdir()} == {used.name, own.path.name, new.path.name}
 
 
 @pytest.mark.spark
