@@ -98,7 +98,7 @@ class Spark:
         """The same, computed once however often it is asked for.
 
         What `persist` keeps is not found again where one query is a part of another: Spark numbers
-        the CTEs of both anew.
+        the CTEs of both anew. An executor that is lost between two queries ends the report.
         """
         return Given(self.frame(answer).localCheckpoint(eager=False))
 
