@@ -96,6 +96,7 @@ def test_a_terminal_gets_no_foreign_control(
     assert foreign_controls(written) == set()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("form", ["table", "plain", "csv"])
 def test_a_name_makes_no_row_on_a_terminal(form: str, tmp_path: Path) -> None:
     """A line feed in a name is spelled out, so that it cannot look like another group."""
@@ -203,7 +204,8 @@ def in_a_pipe(*args: str) -> str:
 
 def test_a_pipe_gets_names_as_they_are(nasty: str) -> None:
     """Every form for programs holds the same names; the official layout holds their very bytes."""
-    outcomes = {form: in_a_pipe("list", "--from", nasty, "-o", form) for form in FORMS}
+    outcomes = {form: run("list", "--from", nasty, "-o", form).stdout for form in FORMS}
+    assert in_a_pipe("list", "--from", nasty, "-o", "csv") == outcomes["csv"]
     assert {item["group"] for item in json.loads(outcomes["json"])["items"]} == GROUPS
     assert {json.loads(line)["group"] for line in outcomes["jsonl"].split("\n")[:-1]} == GROUPS
     assert {item["group"] for item in yaml.safe_load(outcomes["yaml"])["items"]} == GROUPS
@@ -221,15 +223,16 @@ def test_escapes_of_a_terminal_are_those_of_the_form(nasty: str) -> None:
     assert {item["group"] for item in yaml.safe_load(text)["items"]} == GROUPS
 
 
-def test_arguments_that_are_no_text() -> None:
+@pytest.mark.share(3)
+@pytest.mark.parametrize("form", FORMS)
+def test_arguments_that_are_no_text(form: str) -> None:
     """Half a character given as an argument comes back in every form."""
     name = b"g\xff".decode(errors="surrogateescape")
-    for form in FORMS:
-        code, stdout, stderr = finish("coordinator", name, "--partitions", "50", "-o", form)
-        assert code in (0, 2), stderr
-        assert "Traceback" not in stderr
-        if code == 0:
-            assert "g" in stdout
+    code, stdout, stderr = finish("coordinator", name, "--partitions", "50", "-o", form)
+    assert code in (0, 2), stderr
+    assert "Traceback" not in stderr
+    if code == 0:
+        assert "g" in stdout
 
 
 CELLS = [

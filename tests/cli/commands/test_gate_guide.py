@@ -12,6 +12,7 @@ import yaml
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.metrics import read_metrics
 from tests.support.cli.process import PROGRAM, environment
+from tests.support.cli.runner import run
 from tests.support.kafka.child import WAIT_S, run_program
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
@@ -79,7 +80,9 @@ def test_github_actions_step(address: str, tmp_path: Path) -> None:
     assert "<testcase" in (tmp_path / "kgroups.xml").read_text(encoding="utf-8")
 
 
-def test_the_lines_of_the_shell(address: str, tmp_path: Path) -> None:
+def test_the_lines_of_the_shell(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each ends as its remark says for a group that has caught up and has no members."""
     blocks = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
     short = {"2m": "1s", "10s": "100ms"}
@@ -88,7 +91,10 @@ def test_the_lines_of_the_shell(address: str, tmp_path: Path) -> None:
         for block in blocks
         for line in block.splitlines()
     ]
-    assert [code_of(line, address, tmp_path) for line in lines] == [0, 6, *[0] * 6]
+    monkeypatch.chdir(tmp_path)
+    env = {ADDRESS: address, "KGROUPS_TIMEOUT": "60s"}
+    assert {program for program, *_ in lines} == {"kgroups"}
+    assert [run(*words, env=env).exit_code for _, *words in lines] == [0, 6, *[0] * 6]
     assert read_metrics((tmp_path / "kgroups.prom").read_text(encoding="utf-8"))
 
 

@@ -102,26 +102,23 @@ def test_unreachable(world: World, line: Line, monkeypatch: pytest.MonkeyPatch) 
         check_told(document, outcome.stderr)
 
 
-@pytest.mark.share(16)
+@pytest.mark.share(32)
+@pytest.mark.parametrize("form", ["table", *FORMS])
 @pytest.mark.parametrize("line", ENDING.values(), ids=ENDING)
-def test_interrupted(world: World, line: Line) -> None:
+def test_interrupted(world: World, line: Line, form: str) -> None:
     """A signal, before anything is printed."""
-    codes = set()
-    for form in ("table", *FORMS):
-        place = world.place(line)
-        ending = run_program(
-            [*world.words(line, place, 60_000), "-o", form],
-            place.folder,
-            env=environment_with(f"SIGTERM:{PRINTER}", **world.settings(place)),
-        )
-        codes.add(ending.code)
-        assert ending.said == "", ending
-        if form == "table":
-            assert ending.stdout == b"", ending
-            continue
-        (error,) = failure_in(ending.stdout.decode(), form)["errors"]
-        assert error["code"] == "INTERRUPTED"
-    assert codes == {143}
+    place = world.place(line)
+    ending = run_program(
+        [*world.words(line, place, 60_000), "-o", form],
+        place.folder,
+        env=environment_with(f"SIGTERM:{PRINTER}", **world.settings(place)),
+    )
+    assert (ending.code, ending.said) == (143, ""), ending
+    if form == "table":
+        assert ending.stdout == b"", ending
+        return
+    (error,) = failure_in(ending.stdout.decode(), form)["errors"]
+    assert error["code"] == "INTERRUPTED"
 
 
 @pytest.mark.share(3)

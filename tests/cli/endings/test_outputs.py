@@ -116,14 +116,14 @@ def test_nobody_reads_the_failure(tmp_path: Path) -> None:
         assert finish(*official, stdout=out, stderr=out)[0] == 1
 
 
-GROUPS = 500
+GROUPS = 320
 WRITES = {
     "reset-offsets": ("reset-offsets", "--regex", "x-.*", "--all-topics", "--to", "earliest"),
     "delete-offsets": ("delete-offsets", "--regex", "x-.*", "--all-topics"),
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("command", WRITES)
 def test_a_write_that_nobody_watches(command: str, tmp_path: Path) -> None:
     """`… 2>&1 | head -1` writes all there is to write, and tells the undo file."""
