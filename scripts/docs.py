@@ -142,10 +142,16 @@ def modules_table(package: Path) -> str:
     for module in sorted(package.rglob("*.py"), key=lambda path: (len(path.parts), path)):
         if module.name == "__init__.py" or any(room in module.parents for room in covered):
             continue
-        text = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
-        first = " ".join(text.split("\n\n")[0].split())
+        first = " ".join(docstring_of(module).split("\n\n")[0].split())
         rows.append(f"| `{module.relative_to(package)}` | {first} |")
     return "\n".join(rows)
+
+
+def docstring_of(module: Path) -> str:
+    """A module's docstring, which is at its start; what follows is not parsed."""
+    text = module.read_text(encoding="utf-8")
+    end = text.find('"""', 3) + 3 if text.startswith('"""') else len(text)
+    return ast.get_docstring(ast.parse(text[:end])) or ""
 
 
 def package_pages() -> list[Path]:

@@ -11,7 +11,6 @@ from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.writes.member_removal import remove_members
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import Member
-from tests.support.cli.process import environment, finish
 from tests.support.cli.runner import run
 from tests.support.kafka.workload import commit_offsets
 
@@ -39,30 +38,32 @@ CHOICES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str], str]] = {
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_choices(address: str, tmp_path: Path, choice: str) -> None:
+def test_choices(
+    address: str, tmp_path: Path, choice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The cluster is asked through librdkafka, and a note says so once."""
+    monkeypatch.setattr("kgroups.cli.exits._NOTED", set())  # as in a process of its own
     words, variables, said = CHOICES[choice]
     config = tmp_path / "config.yaml"
     config.write_text("contexts:\n  there:\n    client: librdkafka\n")
-    env = environment(KGROUPS_CONFIG=str(config), **variables)
-    code, stdout, stderr = finish("list", "-b", address, *words, "-o", "csv", env=env)
+    env = {"KGROUPS_CONFIG": str(config), **variables}
+    outcome = run("list", "-b", address, *words, "-o", "csv", env=env)
     nothing = "" if "--quiet" in words else "note: there are no groups\n"
-    assert (code, stderr) == (0, said + nothing)
-    assert stdout.startswith("group,")
+    assert (outcome.exit_code, outcome.stderr) == (0, said + nothing)
+    assert outcome.stdout.startswith("group,")
 
 
 def test_no_such_client(tmp_path: Path) -> None:
     """The two that there are, with the place of a context that names another one."""
-    code, _, stderr = finish("list", "--client", "java")
+    outcome = run("list", "--client", "java")
     hint = "hint: one of auto, librdkafka\n"
-    assert (code, stderr) == (2, f"error: `java` is not a client\n\n{hint}")
+    assert (outcome.exit_code, outcome.stderr) == (2, f"error: `java` is not a client\n\n{hint}")
     config = tmp_path / "config.yaml"
     config.write_text("contexts:\n  there:\n    client: java\n")
-    env = environment(KGROUPS_CONFIG=str(config))
-    code, _, stderr = finish("list", "-c", "there", env=env)
-    assert code == 2
-    assert f"`{config}`, line 3, `contexts.there.client`" in stderr
-    assert stderr.endswith(hint)
+    outcome = run("list", "-c", "there", env={"KGROUPS_CONFIG": str(config)})
+    assert outcome.exit_code == 2
+    assert f"`{config}`, line 3, `contexts.there.client`" in outcome.stderr
+    assert outcome.stderr.endswith(hint)
 
 
 def test_what_librdkafka_cannot_do(address: str) -> None:

@@ -35,7 +35,7 @@ def times_in(folder: Path) -> list[str]:
     ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(32)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
 def test_it_goes_on_until_it_is_stopped(
     bootstrap: str, tmp_path: Path, number: signal.Signals

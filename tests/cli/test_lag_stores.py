@@ -61,12 +61,9 @@ def test_two_collectors_at_once(bootstrap: str, store: dict[str, str]) -> None:
     """Each capture of both is there once, and merging leaves one file of them."""
     place = f"{STORE}/two-at-once"
     line = ("lag", "collect", place, "--every", "10ms", "--count", "4", "-b", bootstrap)
-    with (
-        start(*line, "-o", "json", env=environment(**store)) as one,
-        start(*line, "-o", "json", env=environment(**store)) as other,
-    ):
-        ends = [process.communicate(timeout=TIMEOUT_S) for process in (one, other)]
-    documents = [json.loads(stdout) for stdout, _stderr in ends]
+    with start(*line, "-o", "json", env=environment(**store)) as other:
+        documents = [run(*line, "-o", "json", env=store).document]
+        documents.append(json.loads(other.communicate(timeout=TIMEOUT_S)[0]))
     for document in documents:
         check_document(document)
         assert document["summary"] == {"done": 4, "failed": 0}

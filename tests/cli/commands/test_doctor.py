@@ -197,6 +197,7 @@ def test_a_group_that_is_not_there(address: str) -> None:
     assert outcome.document["errors"][0]["target"] == "nope"
 
 
+@pytest.mark.share(32)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_finding_is_whole_however_narrow_the_terminal_is(width: int) -> None:

@@ -142,6 +142,7 @@ def test_values_that_are_no_text(address: str) -> None:
     assert (beyond["kind"], beyond["reason"]) == ("end", "beyond_end")
 
 
+@pytest.mark.share(32)
 @pytest.mark.parametrize("form", ["table", "json", "csv", "yaml"])
 def test_no_terminal_is_driven(address: str, form: str) -> None:
     """Control characters of keys and values are spelled out there."""

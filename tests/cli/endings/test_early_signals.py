@@ -97,7 +97,7 @@ def handles_sigterm(pid: int) -> bool:
     return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
-@pytest.mark.share(16)
+@pytest.mark.share(48)
 @pytest.mark.parametrize("function", HALF_MADE)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_signal_while_asyncio_begins_or_ends(name: str, function: str) -> None:

@@ -159,7 +159,7 @@ def test_nothing_of_that_name(world: World, taker: str, name: str, tmp_path: Pat
         assert ending.stderr, ending
 
 
-@pytest.mark.share(25)
+@pytest.mark.share(50)
 @pytest.mark.parametrize("name", KAFKA_HOLDS)
 def test_a_group_of_that_name(world: World, name: str) -> None:
     """It is listed, described, reset and deleted under its name, and its JSON holds the name."""
@@ -179,13 +179,12 @@ def test_a_group_of_that_name(world: World, name: str) -> None:
         if form == "table":
             assert ending.stdout.decode().replace("\n", "").isprintable(), ending
     place = world.place(LINE)
-    reset = ["reset-offsets", *at, "--to", "earliest", "--all-topics", "--yes", "--", group]
-    ending = run_program(reset, place.folder, env=world.environment(place))
-    check_words(ending, place)
-    assert (ending.code, fetch_offsets(world.address, group)) == (0, {(TOPIC, 0): 0})
+    reset = ("reset-offsets", *at, "--to", "earliest", "--all-topics", "--yes", "--", group)
+    assert run(*reset, env=world.settings(place)).exit_code == 0
+    assert fetch_offsets(world.address, group) == {(TOPIC, 0): 0}
     (undo,) = place.undo_files
-    back = ["reset-offsets", *at, "--undo", str(undo), "--yes"]
-    assert run_program(back, place.folder, env=world.environment(place)).code == 0
+    back = ("reset-offsets", *at, "--undo", str(undo), "--yes")
+    assert run(*back, env=world.settings(place)).exit_code == 0
     assert fetch_offsets(world.address, group) == {(TOPIC, 0): 5}
     assert run(*at, "delete", "--yes", "--", group).exit_code == 0
     assert fetch_offsets(world.address, group) == {}

@@ -31,7 +31,7 @@ ASKED = share(
 )
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize(("name", "number"), cases(CALLED))
 def test_at_a_call(world: World, name: str, number: str) -> None:
     """In the middle of whatever the program does then."""
@@ -65,7 +65,7 @@ def test_calls_are_those_that_were_counted(world: World) -> None:
         assert 0.5 < moments_in(file)["call"] / CALLS[name] < 2, name
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize(("name", "number"), cases(TIMED))
 def test_at_a_moment(world: World, name: str, number: str) -> None:
     """A random time after the program has begun."""
@@ -73,7 +73,7 @@ def test_at_a_moment(world: World, name: str, number: str) -> None:
         hold_at_a_moment(world, name, number, time)
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize(("name", "number"), cases(ASKED))
 def test_at_a_request(world: World, name: str, number: str) -> None:
     """While the cluster does not answer: a read ends at once, a write says what became of it."""

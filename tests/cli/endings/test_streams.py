@@ -28,7 +28,7 @@ CASES = share(
 )
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(20)
 @pytest.mark.parametrize(("name", "condition"), cases(CASES))
 def test_streams(world: World, name: str, condition: str) -> None:
     """The work is done as ever; 74 (1 in the official grammar) where its result is nowhere."""
