@@ -97,7 +97,7 @@ RULED = (
 
 
 class Function(NamedTuple):
-    """A function of a module; a command's options are its signature: only the body's lines count."""
+    """A function. The options of a command are its signature: the lines of its body count."""
 
     place: str
     lines: int
