@@ -137,7 +137,7 @@ def of_fault(text: str) -> float:
 def of_scenario(text: str) -> float:
     """Read as the length of a simulation."""
     found = parse_simulation(
-        parse_document(BASE.replace("until: 7m", f"until: {text}"), "s.yaml", "yaml")
+        parse_document(BASE.replace("until: 4m", f"until: {text}"), "s.yaml", "yaml")
     ).until_ms
     assert found is not None
     return found

@@ -87,7 +87,7 @@ def test_members_that_commit_each_poll_read_on_at_once() -> None:
     by_hand = BASE.replace(
         "    settings:",
         "    settings:\n      enable.auto.commit: false\n      commit.each.poll: true",
-    ).replace("until: 7m", "until: 150s")
+    ).replace("until: 4m", "until: 150s")
     found = ran(by_hand, {**PAUSE, "at": "30s"})
     assert found.peak_unread == pytest.approx(PAUSED_RECORDS, rel=0.05)
     assert found.catch_up_ms < 70_000

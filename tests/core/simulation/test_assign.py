@@ -13,7 +13,7 @@ from tests.support.simulation.sample_scenarios import (
 )
 
 PROTOCOLS = ("eager", "consumer")
-MANUAL = BASE.replace("until: 7m", "until: 3m").replace(
+MANUAL = BASE.replace("until: 4m", "until: 3m").replace(
     "m: {count: 3, topics: [orders], processing: 2ms}",
     "a: {assign: {orders: [0, 1, 2]}}\n      b: {assign: {orders: [3, 4, 5]}}",
 )

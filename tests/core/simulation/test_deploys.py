@@ -19,7 +19,7 @@ from tests.support.simulation.sample_scenarios import (
     told,
 )
 
-FOUR = BASE.replace("count: 3", "count: 4").replace("until: 7m\n", "")
+FOUR = BASE.replace("count: 3", "count: 4").replace("until: 4m\n", "")
 
 
 def deployed(text: str = FOUR, **keys: Any) -> tuple[GroupOutcome, list[tuple[int, str, str]]]:

@@ -95,7 +95,7 @@ def test_a_group_that_commits_by_hand_lives_through_everything(mode: str, protoc
     text = in_protocol(BASE, protocol).replace(
         "processing: 2ms", f"processing: 2ms, commit: {mode}"
     )
-    text = text.replace("rate: 60", "rate: 12").replace("until: 7m", "until: 170s")
+    text = text.replace("rate: 60", "rate: 12").replace("until: 4m", "until: 170s")
     found = ran(
         text,
         {"at": "30s", "crash": {"group": "app", "member": "m-1", "restart_after": "5s"}},
@@ -113,7 +113,7 @@ def test_who_waits_for_a_commit_is_in_no_rebalance_until_it_is_answered() -> Non
     """An eager member joins again at its next poll, which comes after the answer."""
     text = BASE.replace("processing: 2ms", "processing: 2ms, commit: sync")
     text = text.replace("brokers: 3", "brokers: 3\nnetwork: {latency: 100ms}")
-    text = text.replace("until: 7m", "until: 60s")
+    text = text.replace("until: 4m", "until: 60s")
     event = {"at": "30s", "scale_out": {"group": "app"}}
     outcome, lines = told(scenario(text, events=[event]), every_request=True)
     assert outcome.settled
@@ -130,7 +130,7 @@ def test_a_commit_during_a_cooperative_rebalance_fails_and_is_made_up_for(mode: 
         "processing: 2ms", f"processing: 2ms, commit: {mode}"
     )
     text = text.replace("brokers: 3", "brokers: 3\nnetwork: {latency: 60ms}")
-    text = text.replace("until: 7m", "until: 60s")
+    text = text.replace("until: 4m", "until: 60s")
     event = {"at": "30s", "scale_out": {"group": "app"}}
     outcome, lines = told(scenario(text, events=[event]))
     failed = [one for one in lines if one.kind == "commit failed" and one.at_ms > 30_000]
@@ -144,7 +144,7 @@ def test_a_commit_during_a_cooperative_rebalance_fails_and_is_made_up_for(mode: 
 def test_a_member_without_partitions_polls_on(how: str, protocol: str) -> None:
     """Four Java members on three partitions; each polls before `max.poll.interval.ms` is over."""
     text = in_protocol(BASE, protocol).replace("partitions: 6", "partitions: 3")
-    text = text.replace("count: 3", "count: 4").replace("until: 7m", "until: 2m")
+    text = text.replace("count: 3", "count: 4").replace("until: 4m", "until: 2m")
     text = text.replace("interval.ms: 60s", "interval.ms: 8s")
     if how not in MODES:
         text = text.replace("    settings:", f"    settings:\n      {how}")
@@ -183,7 +183,7 @@ def test_a_commit_that_finds_no_coordinator_is_given_up_after_its_time() -> None
     text = BASE.replace("processing: 2ms", "processing: 2ms, commit: sync")
     text = text.replace("    settings:", "    settings:\n      default.api.timeout.ms: 5s")
     text = text.replace("brokers: 3", "brokers: 1\nnetwork: {latency: 100ms}")
-    text = text.replace("until: 7m", "until: 2m")
+    text = text.replace("until: 4m", "until: 2m")
     down = {"at": "30s", "broker_down": {"broker": 0, "for": "30s"}}
     outcome, lines = told(scenario(text, events=[down]))
     assert outcome.settled

@@ -53,7 +53,7 @@ def test_shares_follow_from_the_keys() -> None:
 
 def with_keys(keys: str) -> str:
     """The base with keys."""
-    return BASE.replace("rate: 60", f"rate: 60, keys: {keys}").replace("7m", "2m")
+    return BASE.replace("rate: 60", f"rate: 60, keys: {keys}").replace("4m", "2m")
 
 
 def test_one_key_is_read_by_one_member() -> None:

@@ -73,7 +73,7 @@ def test_a_run_that_is_told_is_the_same_run() -> None:
 
 def test_without_an_end_a_run_is_over_when_it_has_settled() -> None:
     """Ten quiet seconds after the last event and the last rebalance."""
-    text = BASE.replace("until: 7m\n", "")
+    text = BASE.replace("until: 4m\n", "")
     outcome = simulate(scenario(text, events=[{"at": "60s", "scale_out": {"group": "app"}}]))
     (group,) = outcome.groups
     assert outcome.settled

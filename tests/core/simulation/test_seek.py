@@ -62,7 +62,7 @@ def test_an_offset_beyond_the_end_is_reset(reset: str, again: int) -> None:
 def test_applications_that_commit_by_themselves_seek_too(mode: str, protocol: str) -> None:
     """What they commit goes backwards then."""
     text = in_protocol(BASE, protocol).replace("2ms", f"2ms, commit: {mode}")
-    found = ran(text.replace("rate: 60", "rate: 12").replace("7m", "3m"), to="beginning")
+    found = ran(text.replace("rate: 60", "rate: 12").replace("4m", "3m"), to="beginning")
     assert found.read_again == pytest.approx(1_440, abs=10)
     assert mode == "outside" or found.lag <= 12
 

@@ -63,7 +63,7 @@ def swept(path: Path, *more: str, **variables: str) -> dict[str, Any]:
 def test_a_sweep_on_a_standalone_master_is_the_sweep_here(tmp_path: Path) -> None:
     """The program with `--master`: both workers have an executor, and the answer is the same."""
     path = tmp_path / "deploy.yaml"
-    path.write_text(BASE.replace("until: 7m", "until: 1m"), encoding="utf-8")
+    path.write_text(BASE.replace("until: 4m", "until: 1m"), encoding="utf-8")
     # What an executor takes is the cluster's affair: its own file of defaults says it.
     defaults = f"spark.executor.memory 512m\nspark.executor.extraJavaOptions {QUICK_JVM}\n"
     (tmp_path / "spark-defaults.conf").write_text(defaults)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli.process import finish, typed
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.workload import (
     commit_offsets,
@@ -132,11 +131,10 @@ def test_nothing_is_deleted_if_a_part_cannot_be(
 def test_preview_on_a_terminal(cluster_address: str, topic: str, answer: str, code: int) -> None:
     """The losses are shown and counted before the question; no is no."""
     line = ("delete-records", topic, "--before", "20")
-    with typed(answer) as terminal:
-        found, _, stderr = finish("-b", cluster_address, *line, stdin=terminal)
-    assert found == code
-    assert "DELETED" in stderr
-    assert "Delete 30 records of 2 partitions? This cannot be undone." in stderr
+    found = run("-b", cluster_address, *line, answer=answer)
+    assert found.exit_code == code
+    assert "DELETED" in found.stderr
+    assert "Delete 30 records of 2 partitions? This cannot be undone." in found.stderr
     moved = {0: 20, 1: 20, 2: 0}
     assert starts(cluster_address, topic) == (moved if code == 0 else {0: 10, 1: 0, 2: 0})
 

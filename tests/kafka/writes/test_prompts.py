@@ -1,10 +1,13 @@
-"""What is asked before a write, on a terminal: the same for every command that writes."""
+"""What is asked before a write, on a terminal: the same for every command that writes.
+
+A program that is asked on a terminal of its own: `test_reset_offsets.py`.
+"""
 
 from collections.abc import Sequence
 
 import pytest
 
-from tests.support.cli.process import finish, typed
+from tests.support.cli.process import finish
 from tests.support.cli.runner import run
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
@@ -23,12 +26,6 @@ QUESTIONS = {
     "reset-offsets": "Reset offsets of 1 partition in 1 group?",
     "delete-offsets": "Delete offsets of 1 partition in 1 group?",
 }
-
-
-def asked(address: str, *words: str, answer: str = "n\n") -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command that is answered on a terminal."""
-    with typed(answer) as terminal:
-        return finish("-b", address, *words, "-o", "csv", stdin=terminal)
 
 
 @pytest.fixture
@@ -50,12 +47,12 @@ def words_of(command: str, topic: str) -> Sequence[str]:
 def test_no_is_no(cluster_address: str, topic: str, command: str) -> None:
     """The plan is shown with what cannot be done; who declines is not advised to go on."""
     words = words_of(command, topic)
-    code, stdout, stderr = asked(cluster_address, *words, "--keep-going")
-    assert code == 5
-    assert QUESTIONS[command] in stderr
-    assert f"{topic}-gone" in stderr
-    assert "--keep-going" not in stderr
-    assert stdout.count(",skipped,") == stdout.count(",failed,") == 1
+    found = run("-b", cluster_address, *words, "--keep-going", "-o", "csv", answer="n\n")
+    assert found.exit_code == 5
+    assert QUESTIONS[command] in found.stderr
+    assert f"{topic}-gone" in found.stderr
+    assert "--keep-going" not in found.stderr
+    assert found.stdout.count(",skipped,") == found.stdout.count(",failed,") == 1
     assert fetch_offsets(cluster_address, f"{topic}-g") == {(topic, 0): 5}
 
 
@@ -64,10 +61,10 @@ def test_nothing_is_asked_where_something_cannot_be_done(
     cluster_address: str, topic: str, command: str
 ) -> None:
     """It is said how the rest is done."""
-    code, _, stderr = asked(cluster_address, *words_of(command, topic))
-    assert code == 5
-    assert QUESTIONS[command] not in stderr
-    assert "; use --keep-going to " in stderr
+    found = run("-b", cluster_address, *words_of(command, topic), "-o", "csv", answer="n\n")
+    assert found.exit_code == 5
+    assert QUESTIONS[command] not in found.stderr
+    assert "; use --keep-going to " in found.stderr
     assert fetch_offsets(cluster_address, f"{topic}-g") == {(topic, 0): 5}
 
 

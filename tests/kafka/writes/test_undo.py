@@ -9,7 +9,6 @@ import pytest
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-from tests.support.cli.process import finish, typed
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
@@ -152,8 +151,8 @@ def test_the_preview_shows_what_moved(cluster_address: str, topic: str, tmp_path
     group, file = was_reset(cluster_address, topic, tmp_path)
     commit_offsets(cluster_address, {group: {(topic, 0): 47}})
     line = ("reset-offsets", "--undo", file, "--no-undo")
-    with typed("y\n") as terminal:
-        code, _, stderr = finish("-b", cluster_address, *line, stdin=terminal)
+    found = run("-b", cluster_address, *line, answer="y\n")
+    code, stderr = found.exit_code, found.stderr
     assert code == 4, stderr
     (shown,) = [row for row in stderr.splitlines() if " 47 " in row and row.startswith(group)]
     assert " 40 " in shown

@@ -53,17 +53,24 @@ GIVEN: dict[str, str] = {}
 
 
 def run(
-    *args: str, stdin: str | None = None, env: Mapping[str, str | None] | None = None
+    *args: str,
+    stdin: str | None = None,
+    answer: str | None = None,
+    env: Mapping[str, str | None] | None = None,
 ) -> Outcome:
     """The end of `kgroups ARGS…`, run without a terminal and without our environment.
 
     Args:
+        answer: typed in by a user whom the command may ask; None: there is nobody.
         env: variables; None: not set.
     """
     clean: dict[str, str | None] = {
         name: None for name in os.environ if name.startswith("KGROUPS_") or name == "NO_COLOR"
     }
-    with CliRunner().isolation(stdin, {**clean, **GIVEN, **(env or {})}) as (out, err, _):
+    given = {**clean, **GIVEN, **(env or {})}
+    with CliRunner().isolation(answer or stdin, given) as (out, err, _):
+        if answer is not None:
+            sys.stdin.isatty = lambda: True  # type: ignore[method-assign]
         code = _run(args)
         sys.stdout.flush()
         sys.stderr.flush()

@@ -17,7 +17,7 @@ from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 
 BASE: Final = """\
-until: 7m
+until: 4m
 brokers: 3
 cluster: {offsets.topic.num.partitions: 3}
 topics:
