@@ -31,12 +31,12 @@ MANY = pytest.param(
 )
 GIVEN = os.environ.get("KGROUPS_FUZZ_OPERATIONS")
 # It takes the many to meet every pair of states and answers.
-CLASSIC_OPERATIONS = [int(GIVEN)] if GIVEN else [4_000, MANY]
-CONSUMER_OPERATIONS = [int(GIVEN)] if GIVEN else [5_400, MANY]
+CLASSIC_OPERATIONS = [int(GIVEN)] if GIVEN else [2_000, MANY]
+CONSUMER_OPERATIONS = [int(GIVEN)] if GIVEN else [3_600, MANY]
 FIRST_SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "0"))
 # Of the newest release: a script of each shape. What those between have of their own are rules.
 NEWEST = str(RELEASES[-1])
-LATER_OPERATIONS = [int(GIVEN)] if GIVEN else [2_800, MANY]
+LATER_OPERATIONS = [int(GIVEN)] if GIVEN else [1_400, MANY]
 BETWEEN = [
     pytest.param(
         str(one),

@@ -88,7 +88,7 @@ def test_a_group_that_has_unsubscribed_as_a_whole_rests() -> None:
 
 def test_a_process_that_is_started_again_reads_what_its_entry_says() -> None:
     """An application begins anew with its code."""
-    restart = {"at": "4m", "crash": {"group": "app", "restart_after": "5s", "member": "m-1"}}
+    restart = {"at": "3m", "crash": {"group": "app", "restart_after": "5s", "member": "m-1"}}
     other = {"group": "app", "member": "m-1", "topics": ["bills"]}
     found = ran(TWO_TOPICS, {"at": "2m", "subscribe": other}, restart)
     assert owners(found) == {"bills": 0, "orders": 6}

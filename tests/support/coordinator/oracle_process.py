@@ -1,7 +1,7 @@
 """Kafka's own coordinator as a process of the test: JSON lines in, JSON lines out."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from kgroups.core.coordinator.releases import RELEASES
 from tests.support.coordinator.oracle_json import Json
@@ -19,10 +19,12 @@ class Oracle(LineProcess):
 
     Args:
         version: of Kafka.
+        options: of its JVM, as for `java_command`.
     """
 
-    def __init__(self, version: str = FIRST_RELEASE) -> None:
-        super().__init__(java_command(oracle_class_path(version), MAIN, log_level="OFF"))
+    def __init__(self, version: str = FIRST_RELEASE, options: Iterable[str] | None = None) -> None:
+        path = oracle_class_path(version)
+        super().__init__(java_command(path, MAIN, log_level="OFF", options=options))
 
     def ask(self, op: Json) -> Json:
         """What Kafka says to this operation.
