@@ -25,10 +25,10 @@ groups:
 
 
 def cut(
-    seconds: int, /, *, stall: bool = False, **settings: str
+    seconds: int, /, *, stall: bool = False, rate: int = 60, **settings: str
 ) -> tuple[GroupOutcome, list[Line]]:
     """The second of three members is cut off at half a minute, for so long."""
-    text = CUT
+    text = CUT.replace("rate: 60", f"rate: {rate}")
     given = {key: settings.pop(key) for key in ("protocol", "client") if key in settings}
     text = text.replace("  g:\n", f"  g:\n    protocol: {given.get('protocol', 'eager')}\n")
     text = text.replace("count: 3,", f"count: 3, client: {given.get('client', 'java')},")
@@ -304,7 +304,7 @@ def test_franz_go_outlives_a_broker_where_another_is_up() -> None:
 
 def test_kafkajs_keeps_a_connection_that_does_not_answer() -> None:
     """So TCP's next attempt decides, 204.6 s after the loss."""
-    _, lines = cut(120, client="kafkajs")
+    _, lines = cut(120, client="kafkajs", rate=6)  # each poll is committed
     own = [(one.at_ms, one.kind) for one in lines if one.who == "app-2" and one.at_ms > 30_000]
     (lost_ms,) = [at_ms for at_ms, kind in own if kind == "lost"]
     (found_ms,) = [at_ms for at_ms, kind in own if kind == "coordinator found"]

@@ -145,7 +145,7 @@ def test_a_member_without_partitions_polls_on(how: str, protocol: str) -> None:
     """Four Java members on three partitions; each polls before `max.poll.interval.ms` is over."""
     text = in_protocol(BASE, protocol).replace("partitions: 6", "partitions: 3")
     text = text.replace("count: 3", "count: 4").replace("until: 4m", "until: 2m")
-    text = text.replace("interval.ms: 60s", "interval.ms: 8s")
+    text = text.replace("interval.ms: 60s", "interval.ms: 8s").replace("rate: 60", "rate: 6")
     if how not in MODES:
         text = text.replace("    settings:", f"    settings:\n      {how}")
     else:
