@@ -7,6 +7,7 @@ them everything runs as well, only later.
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from kgroups.core.coordinator.releases import RELEASES
@@ -24,7 +25,7 @@ def make_archives() -> None:
     """Write those of the newest Kafka and of other coordinators, as far as they are not there."""
     _make(class_path(), _run_broker)
     for release in map(str, RELEASES):
-        _make(oracle_class_path(release), lambda option, of=release: _ask_oracle(of, option))
+        _make(oracle_class_path(release), partial(_ask_oracle, release))
 
 
 def _make(path: str, run: Callable[[str], None]) -> None:
