@@ -30,7 +30,7 @@ pytestmark = pytest.mark.kafka
 
 TOPIC = "stop-t"
 LONG = ("--timeout", "60s")
-MANY = int(os.environ.get("KGROUPS_MANY_GROUPS", "2500"))
+MANY = int(os.environ.get("KGROUPS_MANY_GROUPS", str(3 * BATCH + 100)))
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_killed_while_it_writes(address: str, tmp_path: Path) -> None:
 
     The target is a shift, which the same command would make twice.
     """
-    names = [f"stop-killed-{number:04}" for number in range(1_000)]
+    names = [f"stop-killed-{number:04}" for number in range(BATCH + 100)]
     commit_offsets(address, {name: {(TOPIC, 0): 10} for name in names})
     line = ("reset-offsets", "stop-killed-*", "--to", "+7", "--all-topics", "--yes")
     with start("-b", address, *LONG, *line, "--undo-dir", str(tmp_path)) as process:
@@ -156,7 +156,7 @@ def test_killed_while_it_writes(address: str, tmp_path: Path) -> None:
     assert run("-b", address, *LONG, "delete", "stop-killed-*", "--yes").exit_code == 0
 
 
-def test_ctrl_c_among_thousands(address: str) -> None:
+def test_ctrl_c_among_many(address: str) -> None:
     """It stops after the batch and says how far it came; what it says is true; again ends it."""
     names = [f"stop-many-{number:05}" for number in range(MANY)]
     commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
@@ -186,7 +186,7 @@ def test_ctrl_c_among_thousands(address: str) -> None:
 
 def test_a_second_ctrl_c_stops_at_once(address: str) -> None:
     """Who cannot wait for the batch need not."""
-    names = [f"stop-twice-{number:05}" for number in range(2 * BATCH)]
+    names = [f"stop-twice-{number:05}" for number in range(BATCH + 1)]
     commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
     line = ("delete", "stop-twice-*", "--yes")
     first = HeldAnswers()
