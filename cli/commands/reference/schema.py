@@ -49,7 +49,7 @@ def schema(
         return
     items = [
         {"document": name, "title": document["title"], "id": document["$id"]}
-        for name, document in schemas().items()
+        for name, document in ((name, read_schema(name)) for name in documents())
     ]
     printer.show(
         Report(
@@ -61,14 +61,18 @@ def schema(
     )
 
 
-def schemas() -> dict[str, dict[str, Any]]:
-    """Every schema that is shipped but the common one, by the name of its document."""
-    paths = {
-        entry.name.removesuffix(".json"): entry
-        for entry in files("kgroups.cli.schemas").iterdir()
-        if entry.name.endswith(".json")
-    }
-    return {name: json.loads(paths[name].read_bytes()) for name in sorted(paths.keys() - {COMMON})}
+def documents() -> list[str]:
+    """The names of all documents; that of the common schema is none."""
+    entries = (entry.name for entry in files("kgroups.cli.schemas").iterdir())
+    names = {name.removesuffix(".json") for name in entries if name.endswith(".json")}
+    return sorted(names - {COMMON})
+
+
+def read_schema(name: str) -> dict[str, Any]:
+    """The schema of a document as it is shipped."""
+    path = files("kgroups.cli.schemas").joinpath(f"{name}.json")
+    schema: dict[str, Any] = json.loads(path.read_bytes())
+    return schema
 
 
 def document_of(words: list[str]) -> str:
@@ -79,7 +83,7 @@ def document_of(words: list[str]) -> str:
     Raises:
         UsageError: there is none.
     """
-    names = list(schemas())
+    names = documents()
     text = ".".join(" ".join(words).removeprefix("kgroups.").partition("/")[0].split())
     for name in (text, text.rpartition(".")[0]):
         if name in names:
@@ -93,11 +97,10 @@ def document_of(words: list[str]) -> str:
 
 def bundled(name: str) -> dict[str, Any]:
     """A schema with the definitions that it refers to, so that it needs no other file."""
-    root = schemas()[name]
+    root = read_schema(name)
     if not any(text.startswith(REFERENCE) for text in _references(root)):
         return root
-    common = json.loads(files("kgroups.cli.schemas").joinpath(f"{COMMON}.json").read_bytes())
-    return {**root, "$defs": {**root.get("$defs", {}), REFERENCE: common}}
+    return {**root, "$defs": {**root.get("$defs", {}), REFERENCE: read_schema(COMMON)}}
 
 
 def _references(part: Any) -> Iterator[str]:
