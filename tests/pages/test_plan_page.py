@@ -11,7 +11,7 @@ from tests.support.cli.cli_files import SCENARIO
 from tests.support.cli.runner import run
 from tests.support.pages.browser import PROGRAM, SCREEN, Browser
 
-DEPLOY = ("--add-members", "1:app", "--rolling-restart", "app-1", "--steps")
+DEPLOY = ("--rolling-restart", "app-1", "--steps")
 
 
 @pytest.fixture(scope="module")
