@@ -115,6 +115,8 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        # Passes over all that lives are rare: what tests make is let go without them.
+        gc.set_threshold(10_000, 20, 20)
         gc.enable()
 
 

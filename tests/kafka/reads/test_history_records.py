@@ -10,10 +10,8 @@ from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.history.log_entry import LogEntry
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.lookups.group_log import read_group_logs
-from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.formatters import formatted
-from tests.support.kafka.guarded import OLD, WAYS, write_properties
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.settings import settings_from_text
 from tests.support.kafka.workload import create_topics, end_offsets
@@ -106,12 +104,3 @@ def test_kafkas_formatters(kafka: KafkaCluster) -> None:
         for key, value in entries
         if isinstance(key, r.OffsetCommitKey)
     ]
-
-
-def test_without_the_right_to_read(guarded_kafka: KafkaCluster, tmp_path: Any) -> None:
-    """Exit code 3, and the topic is named."""
-    way = WAYS[0]
-    config = write_properties(guarded_kafka, tmp_path / "c.properties", way)
-    denied = run("-b", guarded_kafka.addresses(way[0]), *config, "history", OLD)
-    assert denied.exit_code == 3, denied
-    assert "not authorized to read `__consumer_offsets`" in denied.stderr
