@@ -42,7 +42,7 @@ def test_round_after_round(strategy: str, kind: str) -> None:
             lambda member, held, generation: rejoin_as(
                 "librdkafka", member, strategy, held, generation
             ),
-            groups_of(200),
+            groups_of(100),
             KINDS[kind],
             may_survive=True,
         )

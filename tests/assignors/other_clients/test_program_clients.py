@@ -80,14 +80,14 @@ def played(
 def test_simple_strategies(library: str, strategy: str) -> None:
     """Certain in every group."""
     for kind in (USUAL, UNEVEN):
-        found = played(library, strategy, 1, 200, kind)
+        found = played(library, strategy, 1, 80, kind)
         assert found.certain == found.rounds
 
 
 @pytest.mark.parametrize("library", one_of("kafkajs"))
 def test_kafkajs(library: str) -> None:
     """Certain as long as somebody says who leads."""
-    found = played(library, "RoundRobinAssigner", 1, 250, UNEVEN)
+    found = played(library, "RoundRobinAssigner", 1, 100, UNEVEN)
     assert found.certain == found.rounds
 
 
@@ -96,7 +96,7 @@ def test_kafkajs(library: str) -> None:
 @pytest.mark.parametrize("strategy", STICKY)
 def test_sarama_sticky(library: str, strategy: str) -> None:
     """Everything that comes is possible, and what is possible comes, where it is little."""
-    found = played(library, strategy, TIMES, 75, SMALL)
+    found = played(library, strategy, TIMES, 40, SMALL)
     assert found.seen >= 0.9 * found.few
 
 
@@ -106,7 +106,7 @@ def test_sarama_sticky(library: str, strategy: str) -> None:
 @pytest.mark.parametrize("kind", [USUAL, UNEVEN], ids=["usual", "uneven"])
 def test_franz_go_sticky(library: str, strategy: str, kind: Kind) -> None:
     """Everything that comes is possible, and what is possible comes, where it is little."""
-    found = played(library, strategy, TIMES, 75, kind)
+    found = played(library, strategy, TIMES, 40, kind)
     assert found.seen >= 0.9 * found.few
 
 

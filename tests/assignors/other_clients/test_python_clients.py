@@ -103,7 +103,7 @@ def test_round_after_round(library: str, strategy: str, kind: str) -> None:
         strategy,
         lambda request: [Observed(ask(library, strategy, request))],
         lambda member, held, generation: rejoin_as(library, member, strategy, held, generation),
-        groups_of(250),
+        groups_of(100),
         KINDS[kind],
     )
     assert found.certain >= 0.99 * found.rounds
