@@ -20,6 +20,7 @@ def random_reads(dice: random.Random, names: list[str]) -> tuple[str, ...]:
     return tuple(sorted(dice.sample(names, dice.randint(1, len(names)))))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("racks", RACKS)
 @pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
 def test_random_subscriptions_that_change(name: str, racks: str | None) -> None:
