@@ -32,7 +32,7 @@ from tests.support.protocol.spoken_apis import APIS, api_of
 from tests.support.sandbox.frame_client import WireClient, join_body
 
 MAX_PEAK_BYTES = 400_000_000
-ROUNDS = int(os.environ.get("KGROUPS_FUZZ_ROUNDS", "60"))
+ROUNDS = int(os.environ.get("KGROUPS_FUZZ_ROUNDS", "40"))
 GROUP = "billing"
 LIST = ("list",)
 DESCRIBE = ("describe", GROUP)

@@ -57,7 +57,7 @@ class Rest:
 
         try:
             found = wait_until(
-                at_rest, f"{self.driven.group} is at rest", timeout_s=SETTLE_S, pause_s=0.3
+                at_rest, f"{self.driven.group} is at rest", timeout_s=SETTLE_S, pause_s=0.6
             )
         except DeadlinePassed as passed:
             raise DeadlinePassed(f"{passed}: {seen[-1:]}") from None
