@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.support.cli.process import finish
+from tests.support.cli.runner import run
 
 PLAIN = "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
 PLAIN += '  username="u" password="s3cret";\n'
@@ -32,33 +32,31 @@ def bootstrap() -> Iterator[str]:
         yield cluster.bootstrap_servers
 
 
-def listed(bootstrap: str, path: Path, text: str, mode: int) -> tuple[str, str]:
-    """stdout and stderr of a listing with this configuration."""
+def listed(bootstrap: str, folder: Path, text: str, mode: int) -> tuple[str, str]:
+    """stdout and stderr of a listing with this configuration, in a file for each mode."""
+    path = folder / f"{mode:o}.properties"
     path.write_text(text)
     path.chmod(mode)
-    code, stdout, stderr = finish(
-        "list", "-b", bootstrap, "--command-config", str(path), "-o", "json"
-    )
-    assert code == 0, stderr
-    return stdout, stderr
+    line = ("list", "-b", bootstrap, "--command-config", str(path), "-o", "json")
+    outcome = run(*line)
+    assert outcome.exit_code == 0, outcome.stderr
+    return outcome.stdout, outcome.stderr
 
 
-@pytest.mark.share(3)
 @pytest.mark.parametrize("text", [case[1] for case in SECRETS], ids=[case[0] for case in SECRETS])
 def test_a_password_that_all_can_read(text: str, bootstrap: str, tmp_path: Path) -> None:
     """Said once, without the password, and not in the document; a private file is fine."""
-    path = tmp_path / "c.properties"
-    stdout, stderr = listed(bootstrap, path, text, 0o644)
+    stdout, stderr = listed(bootstrap, tmp_path, text, 0o644)
     assert stderr.count("warning: ") == 1
-    assert f"`{path}` contains a password" in stderr
+    assert f"`{tmp_path / '644.properties'}` contains a password" in stderr
     assert "s3cret" not in stdout + stderr
     assert json.loads(stdout)["errors"] == []
     assert "contains a password" not in stdout
     for mode in (0o600, 0o640):
-        assert listed(bootstrap, path, text, mode)[1] == NO_GROUPS
+        assert listed(bootstrap, tmp_path, text, mode)[1] == NO_GROUPS
 
 
 @pytest.mark.parametrize("text", [case[1] for case in HARMLESS], ids=[case[0] for case in HARMLESS])
 def test_a_configuration_without_secrets(text: str, bootstrap: str, tmp_path: Path) -> None:
     """Anybody may read it."""
-    assert listed(bootstrap, tmp_path / "c.properties", text, 0o644)[1] == NO_GROUPS
+    assert listed(bootstrap, tmp_path, text, 0o644)[1] == NO_GROUPS

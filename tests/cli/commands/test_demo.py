@@ -12,7 +12,7 @@ import pytest
 
 from kgroups.cli.commands.demo import LEFT_BEHIND, MEMBERS, READS, STEPS, TOPICS
 from tests.support.cli.process import environment, finish, start
-from tests.support.cli.runner import check_document
+from tests.support.cli.runner import check_document, run
 from tests.support.kafka.child import WAIT_S
 
 BIN = str(Path(sys.executable).parent)
@@ -68,8 +68,8 @@ def test_ctrl_c_in_the_middle() -> None:
 
 def test_no_layout_of_kafkas_tool() -> None:
     """`-o plain` is refused before a cluster is made."""
-    code, stdout, stderr = finish("demo", "-o", "plain")
-    assert (code, stdout) == (2, "")
-    assert stderr.startswith(
+    outcome = run("demo", "-o", "plain")
+    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith(
         "error: `plain` is not available here: Kafka's tool has no layout for it\n"
     )
