@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from xdist.remote import Producer
 from xdist.workermanage import WorkerController
 
@@ -61,9 +63,13 @@ _UNITS_FILE = Path(_OWN_HOME) / "units.json"
 TIMELESS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("the same examples", TIMELESS, derandomize=True)
 settings.register_profile("other examples", TIMELESS, print_blob=True)
-settings.load_profile(
-    "other examples" if "KGROUPS_FUZZ_SEED" in os.environ else "the same examples"
-)
+if "KGROUPS_FUZZ_SEED" in os.environ:
+    settings.load_profile("other examples")
+else:
+    settings.load_profile("the same examples")
+    # Numbers and words of all modules that a process has read would be among the examples: the
+    # same only where the same tests ran before, and each process would parse those modules.
+    providers._get_local_constants = Constants
 
 KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
 
