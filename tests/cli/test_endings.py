@@ -34,7 +34,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-@pytest.mark.share(16)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv", "yaml"])
 def test_closed_pipe(form: str, fleet: str) -> None:
     """`| head` ends the program quietly, in every form."""

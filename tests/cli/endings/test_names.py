@@ -159,7 +159,7 @@ def test_nothing_of_that_name(world: World, taker: str, name: str, tmp_path: Pat
         assert ending.stderr, ending
 
 
-@pytest.mark.share(50)
+@pytest.mark.share(35)
 @pytest.mark.parametrize("name", KAFKA_HOLDS)
 def test_a_group_of_that_name(world: World, name: str) -> None:
     """It is listed, described, reset and deleted under its name, and its JSON holds the name."""
