@@ -9,14 +9,27 @@ import pyarrow as pa
 from kgroups.core.lag.engines import Asked, Engine, Frame, listed, question, quoted
 from kgroups.core.lag.group_lag import OWNERS_UNTOLD
 from kgroups.core.lag.lag_query import LagQuery
+from kgroups.core.lag.report_columns import LEVELS
 from kgroups.core.lag.rules import LEADERLESS_ERRORS, MISSING_ERRORS
 
-INFLOW: Final = """CASE WHEN row_number() OVER (
-      PARTITION BY {keys}, cluster, topic, partition
-      ORDER BY CASE WHEN rate_in IS NOT NULL THEN end_ms END DESC NULLS LAST,
-        rate_in DESC NULLS LAST
-    ) = 1 THEN rate_in END"""
-"""A partition's `rate_in` once, where several groups may read it."""
+READERS: Final = """(
+    SELECT
+      *,
+      CASE WHEN row_number() OVER (
+        PARTITION BY {keys}, cluster, topic, partition
+        ORDER BY CASE WHEN rate_in IS NOT NULL THEN end_ms END DESC NULLS LAST,
+          rate_in DESC NULLS LAST
+      ) = 1 THEN rate_in END AS inflow
+    FROM {series}
+  )"""
+"""Series with a partition's `rate_in` once (`inflow`), where several groups may read it.
+
+All see the same log; the one that was there longest saw most of it.
+"""
+AGE_WEIGHT: Final = "CASE WHEN lag > 0 THEN lag_seconds ELSE lag_seconds - 1e0 END"
+"""By which the oldest is found: what is at the head counts only where nothing lags."""
+NO_LEVELS: Final = ", ".join(f"CAST(NULL AS STRING) AS {name}" for name in LEVELS)
+"""What is not of a roll-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +78,12 @@ class Questions:
         either = (
             f"coalesce(key, spread_key).{quoted(name)} AS {quoted(name)}" for name in self.keys
         )
+        are_apart = "group" in self.keys
         return {
-            "inflow": "rate_in" if "group" in self.keys else INFLOW,
+            "readers": "{series}" if are_apart else READERS,
+            "inflow": "rate_in" if are_apart else "inflow",
+            "age_weight": AGE_WEIGHT,
+            "levels": NO_LEVELS,
             "keys": listed(self.keys),
             "key": f"named_struct({', '.join(fields)})",
             "keys_of_sums": ", ".join(f"sums.{quoted(name)}" for name in self.keys),

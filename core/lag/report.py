@@ -19,7 +19,7 @@ from kgroups.core.lag.lag_query import KEYS, EngineName
 from kgroups.core.lag.lag_query import LagQuery as LagQuery
 from kgroups.core.lag.pictures import picture_frames
 from kgroups.core.lag.questions import Questions
-from kgroups.core.lag.report_columns import LEVELS, PLANNED_KEYS, Source, check_columns
+from kgroups.core.lag.report_columns import PLANNED_KEYS, Source, check_columns
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ NO_PEAKS: Final = (
     "SELECT {key} AS peak_key, CAST(NULL AS BIGINT) AS lag_peak,"
     " CAST(NULL AS BIGINT) AS partition_lag_peak FROM {series} WHERE false"
 )
-NO_LEVELS: Final = ", ".join(f"CAST(NULL AS STRING) AS {name}" for name in LEVELS)
-"""Of one capture, which has no peaks, and is of no roll-up."""
+"""Of one capture, which has no peaks."""
 NOT_ROLLED: Final = (
     "CAST(NULL AS STRUCT<level: INT, held: BIGINT, hour_last_ms: BIGINT, most_lag: BIGINT,"
     " end_reset_t: BIGINT"
@@ -138,7 +137,7 @@ def lagged_of(
         is_rolled: whether there are roll-ups among them, with `rolled`.
     """
     bounds = {"since_ms": 0, "until_ms": END_OF_TIME_MS, **questions.parameters}
-    texts = {"facts": listed(names), "rolled": "rolled" if is_rolled else NOT_ROLLED}
+    texts = {"facts": listed(names), "rolled": "rolled" if is_rolled else "NULL"}
     return replace(questions, parameters=bounds).ask("lagged", texts, rows=rows)
 
 

@@ -5,15 +5,8 @@
 -- up, unknown.
 --   series  from series.sql or snapshot.sql
 --   peaks   from peaks.sql, by the same keys
-WITH inflows AS (
-  SELECT
-    *,
-    -- Readers of a partition see the same log; the one that was there longest saw most of it.
-    {inflow} AS inflow,
-    -- What is at the head counts only where nothing lags.
-    CASE WHEN lag > 0 THEN lag_seconds ELSE lag_seconds - 1e0 END AS age_weight
-  FROM {series}
-), sums AS (
+--   levels  which figures are made of the ends of hours, days and months, and what they cannot tell
+WITH sums AS (
   SELECT
     {keys},
     {key} AS key,
@@ -28,24 +21,24 @@ WITH inflows AS (
     count_if(is_stale) AS stale_partitions,
     CASE WHEN count(is_unowned) > 0 THEN count_if(is_unowned) END AS unowned_partitions,
     count_if(lag_status = 'beyond_end') AS beyond_end_partitions,
-    sum(inflow) AS rate_in,
+    sum({inflow}) AS rate_in,
     sum(rate_out) AS rate_out,
     CASE WHEN count_if(lag > 0 AND rate_out - rate_in IS NULL) = 0 THEN sum(rate_out - rate_in)
     END AS gained,
     sum(rate_in) AS came,
     count_if(lag > 0 AND coalesce(rate_in = 0 OR lag > greatest(10, 10 * rate_in), true)) = 0 AS keeps_up,
     CASE WHEN count_if(lag > 0 AND lag_seconds IS NULL) = 0
-      THEN max_by(lag_seconds, age_weight) END AS lag_seconds,
+      THEN max_by(lag_seconds, {age_weight}) END AS lag_seconds,
     -- One that is known at the least leaves the largest known at the least.
     CASE
       WHEN count_if(lag > 0 AND lag_seconds IS NULL) > 0 THEN NULL
       WHEN count_if(lag_seconds_method = 'at_least') > 0 THEN 'at_least'
-      ELSE max_by(lag_seconds_method, age_weight)
+      ELSE max_by(lag_seconds_method, {age_weight})
     END AS lag_seconds_method,
     CASE
       WHEN count_if(lag > 0 AND lag_seconds IS NULL) > 0 THEN NULL
       WHEN count_if(lag_seconds_method = 'at_least') > 0 THEN 'low'
-      ELSE max_by(lag_seconds_confidence, age_weight)
+      ELSE max_by(lag_seconds_confidence, {age_weight})
     END AS lag_seconds_confidence,
     max(points) AS points,
     sum(lag_last) - sum(lag_first) AS lag_growth,
@@ -58,7 +51,7 @@ WITH inflows AS (
     max(trend_level) AS trend_level,
     max(CASE WHEN verdict_rule NOT IN ('lag_unknown', 'no_lag', 'nobody_reads', 'beyond_log_end') THEN verdict_level END)
       AS verdict_level
-  FROM inflows
+  FROM {readers}
   GROUP BY {keys}
 )
 SELECT
@@ -101,6 +94,7 @@ SELECT
   retention_seconds_left,
   age_level,
   trend_level,
-  verdict_level
+  verdict_level,
+  {levels}
 FROM sums
 LEFT JOIN {peaks} AS peaks ON key <=> peaks.peak_key

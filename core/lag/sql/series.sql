@@ -40,38 +40,33 @@ WITH lives AS (
     lead(coalesce(rolled.start_last, log_start)) IGNORE NULLS OVER newest_first AS prev_start,
     first_value(committed) OVER from_here AS now_committed,
     {rated_from} AS rated_from,
-    coalesce(lag(stretch) OVER newest_first <> stretch, true) AS is_point
+    coalesce(lag(stretch) OVER newest_first <> stretch, true) AS is_point,
+    -- A verdict looks at the newest ten points.
+    coalesce(lag(stretch) OVER newest_first <> stretch, true)
+      AND dense_rank() OVER by_stretch <= 10 AS is_recent
   FROM lives
   WINDOW
-    newest_first AS (PARTITION BY series ORDER BY t DESC),
+    newest_first AS (PARTITION BY series ORDER BY stretch DESC, t DESC),
     from_here AS (
-      PARTITION BY series ORDER BY t DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    )
-), places AS (  -- a verdict looks at the newest ten points
-  SELECT
-    *,
-    prev_end <= now_committed AND now_committed < log_end AS passes,
-    is_point AND count_if(is_point) OVER (
-      PARTITION BY series ORDER BY t DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) <= 10 AS is_recent
-  FROM steps
-), points AS (
-  SELECT
-    *,
-    CASE WHEN is_recent THEN committed END AS point_committed,
-    CASE WHEN is_recent THEN lag END AS point_lag
-  FROM places
+      PARTITION BY series ORDER BY stretch DESC, t DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ),
+    by_stretch AS (PARTITION BY series ORDER BY stretch DESC)
 ), neighbours AS (
   SELECT
     *,
-    lead(point_committed) IGNORE NULLS OVER newest_first AS before_committed,
-    lead(point_lag) IGNORE NULLS OVER newest_first AS before_lag,
-    max(point_committed) OVER from_here AS best_from_here
-  FROM points
+    prev_end <= now_committed AND now_committed < log_end AS passes,
+    CASE WHEN is_recent THEN committed END AS point_committed,
+    CASE WHEN is_recent THEN lag END AS point_lag,
+    lead(CASE WHEN is_recent THEN committed END) IGNORE NULLS OVER newest_first AS before_committed,
+    lead(CASE WHEN is_recent THEN lag END) IGNORE NULLS OVER newest_first AS before_lag,
+    max(CASE WHEN is_recent THEN committed END) OVER from_here AS best_from_here
+  FROM steps
   WINDOW
-    newest_first AS (PARTITION BY series ORDER BY t DESC),
+    newest_first AS (PARTITION BY series ORDER BY stretch DESC, t DESC),
     from_here AS (
-      PARTITION BY series ORDER BY t DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      PARTITION BY series ORDER BY stretch DESC, t DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     )
 ), figures AS (
   SELECT
@@ -147,28 +142,16 @@ WITH lives AS (
     max_by(coalesce(rolled.level, 0), CASE WHEN passes THEN t END) AS passed_level
   FROM neighbours
   GROUP BY series
-), rates AS (
+), judged AS (
   SELECT
     newest.*,
     figures.*,
-    CASE WHEN end_ms > 0 THEN produced * 1e3 / end_ms END AS rate_in,
-    CASE WHEN committed_ms > 0 THEN consumed * 1e3 / committed_ms END AS rate_out,
-    CASE WHEN start_ms > 0 THEN expired * 1e3 / start_ms END AS rate_expired,
-    -- Below log start the oldest unread record is gone. A producer's clock may run ahead of ours.
-    CASE WHEN next_record_at_ms IS NOT NULL AND lag_status = 'ok'
-      THEN greatest(captured_at_ms - next_record_at_ms, 0) / 1e3
-    END AS record_age
-  FROM {newest} AS newest
-  LEFT JOIN figures
-    ON xxhash64(newest.cluster, newest.`group`, newest.topic, newest.partition) = figures.series
-), judged AS (
-  SELECT
-    *,
     -- How it is known how old the oldest unread record is. Its own time is the answer; the history of
-    -- ends says it inside the window; else it is at least as old as it was seen unread.
+    -- ends says it inside the window; else it is at least as old as it was seen unread. Below log start
+    -- that record is gone.
     CASE
       WHEN lag = 0 THEN 'at_head'
-      WHEN record_age IS NOT NULL THEN :age_method
+      WHEN next_record_at_ms IS NOT NULL AND lag_status = 'ok' THEN :age_method
       WHEN lag > 0 AND caught_at IS NOT NULL AND (reset_t IS NULL OR passed_t >= reset_t)
         AND lag_status = 'ok' THEN 'interpolated'
       WHEN lag > 0 AND unread_t < last_t AND lag_status = 'ok' THEN 'at_least'
@@ -197,7 +180,9 @@ WITH lives AS (
       WHEN lag_drops = 0 AND lags > 1 THEN 'lag_never_falls'
       ELSE 'progresses'
     END AS verdict_rule
-  FROM rates
+  FROM {newest} AS newest
+  LEFT JOIN figures
+    ON xxhash64(newest.cluster, newest.`group`, newest.topic, newest.partition) = figures.series
 )
 SELECT
   {facts},
@@ -211,11 +196,12 @@ SELECT
     false
   ) AS is_stale,
   points, produced, end_ms, lag_first, lag_last, last_commit_at,
-  rate_in,
-  rate_out,
+  CASE WHEN end_ms > 0 THEN produced * 1e3 / end_ms END AS rate_in,
+  CASE WHEN committed_ms > 0 THEN consumed * 1e3 / committed_ms END AS rate_out,
   CASE lag_seconds_method
     WHEN 'at_head' THEN 0e0
-    WHEN :age_method THEN record_age
+    -- A producer's clock may run ahead of ours.
+    WHEN :age_method THEN greatest(captured_at_ms - next_record_at_ms, 0) / 1e3
     WHEN 'interpolated' THEN (last_t - caught_at) / 1e3
     WHEN 'at_least' THEN (last_t - unread_t) / 1e3
   END AS lag_seconds,
@@ -246,8 +232,9 @@ SELECT
     WHEN 'beyond_log_end' THEN 10
   END AS verdict_weight,
   -- Null where log start stands, nothing is unread, or nothing is committed that could be lost.
-  CASE WHEN lag > 0 AND committed_offset >= 0 AND log_start_offset IS NOT NULL AND rate_expired > 0
-    THEN greatest(committed_offset - log_start_offset, 0) / rate_expired
+  CASE
+    WHEN lag > 0 AND committed_offset >= 0 AND log_start_offset IS NOT NULL AND start_ms > 0 AND expired > 0
+      THEN greatest(committed_offset - log_start_offset, 0) / (expired * 1e3 / start_ms)
   END AS retention_seconds_left,
   trend_level,
   verdict_level,

@@ -1,5 +1,6 @@
 """What a report on few rows asks of Spark: jobs, and calls to the JVM. Counted, not timed."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,11 +14,14 @@ from py4j.java_gateway import GatewayClient
 from pyspark.sql import SparkSession
 
 from kgroups.cli.commands.lag.lag_options import conditions_on_rows
+from kgroups.core.lag.captures.capture_window import Span
 from kgroups.core.lag.engines import Asked, Given
 from kgroups.core.lag.lag_query import LagQuery
 from kgroups.core.lag.report import lag_report
 from kgroups.core.lag.spark_engine import Spark
+from kgroups.core.lag.window.window_figures import asking, figures_of
 from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.capture_writer import captured_row, table_of
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
 
@@ -133,6 +137,18 @@ def test_a_report_on_few_captures_shuffles_nothing(
         spark.conf.set(name, str(before))
     assert (cost.jobs, cost.stages) == (1, 2)
     assert cost.calls <= MOST_CALLS
+
+
+def test_the_series_of_a_window_are_sorted_once(spark: SparkSession) -> None:
+    """All that looks at neighbours, or at the points so far, goes through them in one order."""
+    engine = Spark(spark)
+    questions = asking(engine, LagQuery(), UNTIL_MS)
+    rows = engine.rows(table_of("rows", [captured_row(captured_at_ms=START_MS)]))
+    figures = figures_of(questions, rows, {"c": Span(START_MS, UNTIL_MS)})
+    frame: Any = engine.frame(figures.series)
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    walks = [line for line in plan.splitlines() if re.search(r"\bSort \[series#", line)]
+    assert len(walks) == 1, plan
 
 
 @pytest.mark.parametrize("kept", ["rows", "answer", "rows of an answer"])
