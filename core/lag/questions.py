@@ -28,6 +28,10 @@ All see the same log; the one that was there longest saw most of it.
 """
 AGE_WEIGHT: Final = "CASE WHEN lag > 0 THEN lag_seconds ELSE lag_seconds - 1e0 END"
 """By which the oldest is found: what is at the head counts only where nothing lags."""
+BESIDE_PEAKS: Final = "\nLEFT JOIN {peaks} AS peaks ON key <=> peaks.peak_key"
+NO_PEAKS: Final = """,
+    CAST(NULL AS BIGINT) AS lag_peak,
+    CAST(NULL AS BIGINT) AS partition_lag_peak"""
 NO_LEVELS: Final = ", ".join(f"CAST(NULL AS STRING) AS {name}" for name in LEVELS)
 """What is not of a roll-up."""
 
@@ -66,6 +70,21 @@ class Questions:
         """
         return self.put(question(name), texts, **sources)
 
+    def by_key(self, series: Frame, peaks: Frame | None, levels: str = NO_LEVELS) -> Frame:
+        """The figures of series by the keys of the report.
+
+        Args:
+            peaks: from peaks.sql; None: they are not known.
+            levels: expressions for `LEVELS`.
+        """
+        texts = {"levels": levels}
+        if peaks is None:
+            return self.ask(
+                "by_key", texts | {"beside_peaks": "", "no_peaks": NO_PEAKS}, series=series
+            )
+        texts |= {"beside_peaks": BESIDE_PEAKS, "no_peaks": ""}
+        return self.ask("by_key", texts, series=series, peaks=peaks)
+
     def put(self, text: str, texts: Mapping[str, str] | None = None, **sources: Frame) -> Frame:
         """The answer to a query."""
         for name, content in {**self._texts(), **(texts or {})}.items():
@@ -83,7 +102,6 @@ class Questions:
             "readers": "{series}" if are_apart else READERS,
             "inflow": "rate_in" if are_apart else "inflow",
             "age_weight": AGE_WEIGHT,
-            "levels": NO_LEVELS,
             "keys": listed(self.keys),
             "key": f"named_struct({', '.join(fields)})",
             "keys_of_sums": ", ".join(f"sums.{quoted(name)}" for name in self.keys),

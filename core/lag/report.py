@@ -32,11 +32,6 @@ SMALL_ROWS: Final = 120_000
 # The same where groups are planned: that is Python, and so worth a task a core sooner.
 PLANNED_ROWS: Final = 10_000
 
-NO_PEAKS: Final = (
-    "SELECT {key} AS peak_key, CAST(NULL AS BIGINT) AS lag_peak,"
-    " CAST(NULL AS BIGINT) AS partition_lag_peak FROM {series} WHERE false"
-)
-"""Of one capture, which has no peaks."""
 NOT_ROLLED: Final = (
     "CAST(NULL AS STRUCT<level: INT, held: BIGINT, hour_last_ms: BIGINT, most_lag: BIGINT,"
     " end_reset_t: BIGINT"
@@ -121,8 +116,7 @@ def lag_report(
             tell(f"planning every group with {', '.join(query.assignors)}")
             return planned_answer(questions, fleet, query, "snapshot", others)
         tell(f"computing lag by {query.by}")
-        peaks = questions.put(NO_PEAKS, series=series)
-        report = questions.ask("by_key", series=series, peaks=peaks)
+        report = questions.by_key(series, None)
         report = with_members(questions, report, query.by, loads)
         return answered(questions, report, query, "snapshot", query.sort or "lag", others)
 

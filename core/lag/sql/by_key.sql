@@ -4,7 +4,7 @@
 -- it. A lagging partition whose age or rates are not known leaves lag in seconds, or the time to catch
 -- up, unknown.
 --   series  from series.sql or snapshot.sql
---   peaks   from peaks.sql, by the same keys
+--   peaks   from peaks.sql, by the same keys; none of one capture
 --   levels  which figures are made of the ends of hours, days and months, and what they cannot tell
 WITH sums AS (
   SELECT
@@ -50,7 +50,7 @@ WITH sums AS (
     max(CASE WHEN lag > 0 THEN age_level END) AS age_level,
     max(trend_level) AS trend_level,
     max(CASE WHEN verdict_rule NOT IN ('lag_unknown', 'no_lag', 'nobody_reads', 'beyond_log_end') THEN verdict_level END)
-      AS verdict_level
+      AS verdict_level{no_peaks}
   FROM {readers}
   GROUP BY {keys}
 )
@@ -96,5 +96,4 @@ SELECT
   trend_level,
   verdict_level,
   {levels}
-FROM sums
-LEFT JOIN {peaks} AS peaks ON key <=> peaks.peak_key
+FROM sums{beside_peaks}

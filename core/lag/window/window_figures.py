@@ -12,8 +12,8 @@ from kgroups.core.lag.captures.month_table import utc_month
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.engines import Engine, Frame, listed, question
 from kgroups.core.lag.lag_query import KEYS, LagQuery
-from kgroups.core.lag.questions import Questions
-from kgroups.core.lag.report import NO_PEAKS, NOT_ROLLED, lagged_of
+from kgroups.core.lag.questions import NO_LEVELS, Questions
+from kgroups.core.lag.report import NOT_ROLLED, lagged_of
 from kgroups.core.lag.report_columns import LEVELS
 from kgroups.core.lag.stores.places import Place
 
@@ -37,14 +37,14 @@ class Figures(NamedTuple):
         lagged: every row, from lagged.sql.
         newest: of these each cluster's newest capture.
         series: from series.sql.
-        peaks: from peaks.sql, by the keys of the report.
+        peaks: from peaks.sql, by the keys of the report; None: they are not known.
         hours: peaks of roll-ups, from hours.sql; None: there are none.
     """
 
     lagged: Frame
     newest: Frame
     series: Frame
-    peaks: Frame
+    peaks: Frame | None
     hours: Frame | None
 
 
@@ -93,8 +93,7 @@ def figures_over(
     figures = figures_of(questions, captures, window.spans, hours, names=names)
     if hours is not None and query.groups is not None and "group" not in questions.keys:
         # Peaks of a topic, client or host are rolled up over all groups: those of some are unknown.
-        none = questions.put(NO_PEAKS, series=figures.series)
-        return figures._replace(peaks=none)
+        return figures._replace(peaks=None)
     return figures
 
 
@@ -211,5 +210,5 @@ def _newest(
 
 def by_key(questions: Questions, figures: Figures) -> Frame:
     """The figures of a window by the keys of the questions."""
-    texts = {} if figures.hours is None else {"levels": TOLD_LEVELS}
-    return questions.ask("by_key", texts, series=figures.series, peaks=figures.peaks)
+    levels = NO_LEVELS if figures.hours is None else TOLD_LEVELS
+    return questions.by_key(figures.series, figures.peaks, levels)

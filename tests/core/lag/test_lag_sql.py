@@ -12,7 +12,7 @@ from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.engines import Engine, Frame
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.questions import Questions
-from kgroups.core.lag.report import NO_PEAKS, lagged_of
+from kgroups.core.lag.report import lagged_of
 from kgroups.core.lag.report_columns import PLANNED_KEYS
 from kgroups.core.lag.window.window_figures import FACTS
 from tests.support.lag.capture_writer import captured_row, table_of
@@ -91,8 +91,7 @@ def by_key(engine: Engine, by: str, *names: str) -> set[tuple[Any, ...]]:
     """Columns of a report on the rows."""
     questions = Questions.of(engine, LagQuery(by=by), KEYS[by])
     series = questions.ask("snapshot", lagged=lagged(questions, lag_rows()))
-    peaks = questions.put(NO_PEAKS, series=series)
-    report = questions.ask("by_key", series=series, peaks=peaks)
+    report = questions.by_key(series, None)
     return {tuple(r[name] for name in names) for r in engine.fetch(report).to_pylist()}
 
 
