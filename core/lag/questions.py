@@ -77,13 +77,11 @@ class Questions:
             peaks: from peaks.sql; None: they are not known.
             levels: expressions for `LEVELS`.
         """
-        texts = {"levels": levels}
-        if peaks is None:
-            return self.ask(
-                "by_key", texts | {"beside_peaks": "", "no_peaks": NO_PEAKS}, series=series
-            )
-        texts |= {"beside_peaks": BESIDE_PEAKS, "no_peaks": ""}
-        return self.ask("by_key", texts, series=series, peaks=peaks)
+        texts = {"levels": levels, "beside_peaks": BESIDE_PEAKS, "no_peaks": ""}
+        if peaks is not None:
+            return self.ask("by_key", texts, series=series, peaks=peaks)
+        texts |= {"beside_peaks": "", "no_peaks": NO_PEAKS}
+        return self.ask("by_key", texts, series=series)
 
     def put(self, text: str, texts: Mapping[str, str] | None = None, **sources: Frame) -> Frame:
         """The answer to a query."""

@@ -10,6 +10,9 @@ SESSION_CONF: Mapping[str, str] = {
     "spark.sql.optimizer.excludedRules": (
         "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
     ),
+    # Parameters are bound in the parsed query; else Spark writes them into its text, which it then
+    # parses again.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     # A small hash map before the real one is for few keys; a window of commits has more points
     # than fit it, and each row would be looked up in both: a quarter of the time of a scan.
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
