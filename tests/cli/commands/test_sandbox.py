@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
+from kgroups.cli.signals import SIGNALS
 from tests.support.cli import runner
 from tests.support.cli.process import start
 from tests.support.kafka.child import WAIT_S, run_program
@@ -90,6 +91,7 @@ def test_fixed_ports() -> None:
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
     """Unknown version, wrong YAML, wrong topic: an error, a hint, exit code 2."""
     wrong = write_lines(tmp_path / "wrong.yaml", "faults: [{api: Nothing, drop: true}]")
+    handlers = list(map(signal.getsignal, SIGNALS))
     for arguments, words in [
         (["--as-version", "9.9"], "unknown Kafka version `9.9`"),
         (["--faults", str(wrong)], "unknown api `Nothing`"),
@@ -103,6 +105,7 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
         assert outcome.exit_code == 2, outcome
         assert outcome.stderr.startswith("error: ")
         assert words in outcome.stderr.splitlines()[0]
+    assert list(map(signal.getsignal, SIGNALS)) == handlers  # of the tests' process
 
 
 def test_data_directory_in_use(tmp_path: Path) -> None:

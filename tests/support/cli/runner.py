@@ -2,8 +2,11 @@
 
 import json
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -18,6 +21,7 @@ from typer.testing import CliRunner
 from kgroups.cli.app import program
 from kgroups.cli.meanings.note_codes import NOTE_CODES
 from kgroups.cli.output.escapes import printable
+from kgroups.cli.signals import SIGNALS
 
 
 @dataclass(frozen=True)
@@ -84,10 +88,27 @@ def run(
 def _run(args: Sequence[str]) -> int:
     """Run a line as the program does, without its signals; its exit code."""
     try:
-        _program()(list(args), prog_name="kgroups")
+        with _signals_left():
+            _program()(list(args), prog_name="kgroups")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0
+
+
+@contextmanager
+def _signals_left() -> Iterator[None]:
+    """Signals are handled as before: `sandbox up` takes them until its process ends."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    wakes = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(wakes)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 @cache
