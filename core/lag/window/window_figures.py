@@ -169,7 +169,7 @@ def figures_of(
 def of_captures_alone(text: str) -> str:
     """A question where nothing is rolled up: without the terms of roll-ups, which are null there.
 
-    With them Spark takes a quarter longer to analyse a report.
+    With them Spark takes a third longer to analyse a report.
     """
     return re.sub(r"\brolled\.\w+", "NULL", re.sub(r"coalesce\(\s*rolled\.\w+,", "(", text))
 
